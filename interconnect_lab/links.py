@@ -17,8 +17,8 @@ class Link:
     Raises ValueError for a negative or infinite latency and for a zero, negative or infinite bandwidth.
 
     >>> cable = Link(4e-6, 50e9, source="chapter 01")
-    >>> cable.time(65536), cable.half_size
-    (5.31072e-06, 200000.0)
+    >>> round(cable.time(65536) * 1e6, 2), cable.half_size
+    (5.31, 200000.0)
     """
 
     latency: Seconds
