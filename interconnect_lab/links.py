@@ -68,11 +68,11 @@ def _is_finite(value: object) -> bool:
 class PiecewiseLink:
     """A link whose protocols change with size: straight lines between points, then a last bandwidth.
 
-    ``seconds[i]`` is the time at ``sizes[i]`` bytes; ``sizes`` begins at 0 and rises, ``seconds`` never falls.
+    ``seconds[i]`` is the time at ``sizes[i]`` bytes; ``sizes`` rise from 0, ``seconds`` never fall.
 
     >>> switch = PiecewiseLink((0, 64e3), (10e-6, 20e-6), 100e9, source="made up")
-    >>> round(switch.time(32e3) * 1e6, 9), round(switch.time(1.064e6) * 1e6, 9)
-    (15.0, 30.0)
+    >>> [f"{switch.time(nbytes) * 1e6:.0f} µs" for nbytes in (32e3, 1.064e6)]
+    ['15 µs', '30 µs']
     """
 
     sizes: tuple[float, ...]
@@ -211,7 +211,8 @@ def _candidate_knots(nbytes: np.ndarray, inner: int, most: int = 30) -> np.ndarr
     sizes = np.unique(nbytes[nbytes > 0])[1:-1]
     if len(sizes) > most:
         sizes = sizes[np.linspace(0, len(sizes) - 1, most).round().astype(int)]
-    return np.array(list(combinations(sizes, inner)), float).reshape(-1, inner)
+    chosen = list(combinations(sizes, inner))
+    return np.array(chosen, float).reshape(len(chosen), inner)
 
 
 def _least_relative(columns: np.ndarray, rounds: int = 30) -> np.ndarray:
@@ -246,7 +247,9 @@ def _checked_points(nbytes: Bytes, seconds: Seconds) -> tuple[np.ndarray, np.nda
         raise ValueError(f"at least two different sizes are needed; got {np.unique(sizes).tolist()}")
     wrong = ~(np.isfinite(times) & (times > 0) & np.isfinite(sizes))
     if wrong.any():
-        raise ValueError(f"times must be finite and above 0 s; got {times[wrong][0]} at {sizes[wrong][0]} bytes")
+        raise ValueError(
+            f"times must be finite and above 0 s; got {times[wrong][0]} at {sizes[wrong][0]} bytes"
+        )
     return sizes, times
 
 

@@ -26,7 +26,16 @@ Mbps, Gbps, Tbps = 1e6 / 8, 1e9 / 8, 1e12 / 8
 _DECIMAL = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50}
 _PREFIX = _DECIMAL | _BINARY
-_TIME = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
+_TIME = {
+    "s": 1.0,
+    "ms": 1e-3,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "μs": 1e-6,
+    "ns": 1e-9,
+    "min": 60.0,
+    "h": 3600.0,
+}
 
 _NUMBER = re.compile(r"\s*([-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(\S.*)?", re.S)
 _SIZE_UNIT = re.compile(r"(Ki|Mi|Gi|Ti|Pi|[kKMGTP])?(B|bytes?|bits?|b)")
@@ -63,7 +72,7 @@ def parse_size(text: str) -> float:
 
 
 def parse_rate(text: str) -> float:
-    """Return the bytes per second that ``text`` names: ``400 Gb/s``, ``400 Gbps`` and ``50 GB/s`` are one rate.
+    """Return the bytes per second that ``text`` names: ``400 Gb/s``, ``400 Gbps``, ``50 GB/s`` are one.
 
     Raises ValueError where the unit is missing or is not a size per second.
 
@@ -75,7 +84,7 @@ def parse_rate(text: str) -> float:
     if not match:
         raise ValueError(f"expected a rate such as '50 GB/s' or '400 Gb/s'; got {_shown(text)}")
     size = match[1].strip()
-    if re.fullmatch(r"(Ki|Mi|Gi|Ti|[kKMGT])?b", size):  # in a rate, lower-case b is always bits
+    if re.fullmatch(r"([kKMGTP]i?)?b", size):  # in a rate, lower-case b is always bits
         size = size[:-1] + "bit"
     return value * _size_unit(size, text)
 
