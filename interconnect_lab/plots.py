@@ -1,0 +1,379 @@
+"""Figure functions on data: ``*, ax=None`` in, Axes out; a second call with the same axes updates it.
+
+Nothing here computes a model. Axis labels carry units. Log axes have fixed ticks with labels of our own
+and no minor ticks: with matplotlib's defaults a redraw takes three times as long.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+
+from interconnect_lab.units import Bytes, Seconds, fmt_bytes, fmt_time
+
+TEXT = {
+    "size": "message size",
+    "time": "time",
+    "bandwidth": "bandwidth (GB/s, one way)",
+    "residual": "model over measured − 1 (%)",
+    "arrived": "arrived (share of the message, %)",
+    "busy": "working",
+    "idle": "waiting",
+    "gpus": "GPUs",
+}
+
+# Okabe and Ito's palette, told apart by people who are colour-blind; dash or marker is the second cue.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#8A6D00", "#333333")
+DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 3)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+HATCHES = ("", "///", "...", "xx", "--")
+GREY = "#6A6A6A"
+
+
+class Point(NamedTuple):
+    panel: str
+    series: str
+    x: object
+    y: float
+
+
+XY = tuple[Sequence[float], Sequence[float]]
+
+
+def time_vs_size(
+    nbytes: Bytes,
+    curves: Mapping[str, Seconds],
+    *,
+    points: Mapping[str, XY] | None = None,
+    marks: Mapping[str, XY] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Log-log lines of time against message size; ``points`` are measured, ``marks`` are named in place."""
+    with _drawing(ax) as drawing:
+        drawing.lines({label: (nbytes, seconds) for label, seconds in curves.items()})
+        drawing.scatter(points or {})
+        drawing.marks(marks or {})
+        drawing.size_axis()
+        drawing.time_axis()
+    return drawing.ax
+
+
+def bandwidth_vs_size(
+    nbytes: Bytes,
+    curves: Mapping[str, Sequence[float]],
+    *,
+    points: Mapping[str, XY] | None = None,
+    marks: Mapping[str, XY] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Lines of bandwidth (bytes/s) against message size, the size on a log axis."""
+
+    def scaled(series: Mapping[str, XY]) -> dict[str, XY]:
+        return {label: (x, np.asarray(y) / 1e9) for label, (x, y) in series.items()}
+
+    with _drawing(ax) as drawing:
+        drawing.lines(scaled({label: (nbytes, rate) for label, rate in curves.items()}))
+        drawing.scatter(scaled(points or {}))
+        drawing.marks(scaled(marks or {}))
+        drawing.size_axis()
+        drawing.linear_axis(drawing.ax.yaxis, TEXT["bandwidth"], (0, None))
+    return drawing.ax
+
+
+def residuals_vs_size(residuals: Mapping[str, XY], *, ax: Axes | None = None) -> Axes:
+    """Relative errors (0.1 = the model is 10 % slow) against message size, around a zero line."""
+    with _drawing(ax) as drawing:
+        drawing.scatter({label: (x, 100 * np.asarray(y)) for label, (x, y) in residuals.items()}, joined=True)
+        drawing.rule(0)
+        drawing.size_axis()
+        worst = max((abs(point.y) for point in drawing.points), default=0)
+        limit = next((step for step in (25, 50, 100, 200, 500) if worst <= 0.95 * step), 1.1 * worst)
+        drawing.linear_axis(drawing.ax.yaxis, TEXT["residual"], (-limit, limit))
+    return drawing.ax
+
+
+def stacked_bars(rows: Mapping[str, Mapping[str, float]], *, label: str, ax: Axes | None = None) -> Axes:
+    """Horizontal bars, one a row from the top, each of parts with one colour and hatch throughout."""
+    with _drawing(ax) as drawing:
+        drawing.bars(rows)
+        drawing.row_axis(list(rows))
+        longest = max((sum(parts.values()) for parts in rows.values()), default=1)
+        drawing.linear_axis(drawing.ax.xaxis, label, (0, 1.04 * longest))
+    return drawing.ax
+
+
+def rate_bars(
+    rates: Mapping[str, Mapping[str, float]], *, label: str = TEXT["bandwidth"], ax: Axes | None = None
+) -> Axes:
+    """Rates (bytes/s) on a log axis, one row a link, one marker a kind of rate, each with its number."""
+    with _drawing(ax) as drawing:
+        kinds = list(dict.fromkeys(kind for row in rates.values() for kind in row))
+        for kind in kinds:
+            rows = [(i, row[kind]) for i, row in enumerate(rates.values()) if kind in row]
+            drawing.scatter({kind: ([rate / 1e9 for _, rate in rows], [i for i, _ in rows])})
+        drawing.tell(
+            [
+                Point(label, kind, name, rate / 1e9)
+                for name, row in rates.items()
+                for kind, rate in row.items()
+            ]
+        )
+        drawing.row_axis(list(rates))
+        drawing.rate_axis(label)
+    return drawing.ax
+
+
+def race(progress: Mapping[str, XY], *, ax: Axes | None = None) -> Axes:
+    """How much of a message has arrived (share, 0 to 1) against time in seconds, a line for each link."""
+    with _drawing(ax) as drawing:
+        drawing.lines({label: (t, 100 * np.asarray(share)) for label, (t, share) in progress.items()})
+        drawing.linear_time_axis()
+        drawing.linear_axis(drawing.ax.yaxis, TEXT["arrived"], (0, 104))
+    return drawing.ax
+
+
+def shares_vs_ranks(
+    ranks: Sequence[float],
+    curves: Mapping[str, Sequence[float]],
+    *,
+    label: str,
+    points: Mapping[str, XY] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Lines of a share (0 to 1, shown in %) against the number of GPUs on a log axis."""
+    with _drawing(ax) as drawing:
+        drawing.lines({name: (ranks, 100 * np.asarray(y)) for name, y in curves.items()})
+        drawing.scatter(
+            {name: (x, 100 * np.asarray(y)) for name, (x, y) in (points or {}).items()}, joined=True
+        )
+        drawing.count_axis(drawing.ax.xaxis, TEXT["gpus"])
+        drawing.linear_axis(drawing.ax.yaxis, label, (0, 104))
+    return drawing.ax
+
+
+def gpu_grid(idle: float, gpus: int, *, ax: Axes | None = None) -> Axes:
+    """One square a GPU, as many grey as the time that all of them wait would keep idle."""
+    with _drawing(ax) as drawing:
+        columns = math.ceil(math.sqrt(gpus))
+        spot = np.arange(gpus)
+        x, y = spot % columns, -(spot // columns)
+        busy = spot < round(gpus - idle)
+        drawing.squares({TEXT["busy"]: (x[busy], y[busy]), TEXT["idle"]: (x[~busy], y[~busy])}, columns)
+        drawing.tell([Point(TEXT["gpus"], TEXT["idle"], gpus, float(idle))])
+    return drawing.ax
+
+
+def table(axes: Axes | Iterable[Axes]) -> list[Point]:
+    """The numbers last drawn: (panel, series, x, y), in the units of the axis labels."""
+    panels = [axes] if isinstance(axes, Axes) else list(axes)
+    return [point for ax in panels if ax in _DRAWINGS for point in _DRAWINGS[ax].points]
+
+
+# ---- what a second call updates ----------------------------------------------------------------------------
+
+_DRAWINGS: WeakKeyDictionary[Axes, _Drawing] = WeakKeyDictionary()
+
+
+def _drawing(ax: Axes | None) -> _Drawing:
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        _, ax = plt.subplots(figsize=(6.4, 3.6), dpi=100)
+        ax.figure.subplots_adjust(left=0.13, right=0.97, bottom=0.16, top=0.86)
+    if ax not in _DRAWINGS:
+        _DRAWINGS[ax] = _Drawing(ax)
+    return _DRAWINGS[ax]
+
+
+class _Drawing:
+    """The artists of one Axes by key: drawn once, updated after; what a call does not touch is removed."""
+
+    def __init__(self, ax: Axes) -> None:
+        self.ax, self.artists, self.points = ax, {}, []
+        self._touched, self._handles, self._labels, self._ticks = set(), [], [], {}
+        ax.tick_params(length=3, colors="#333333", labelsize=9)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.grid(True, color="#E2E2E2", linewidth=0.8)
+        ax.set_axisbelow(True)
+
+    def __enter__(self) -> _Drawing:
+        self.points, self._touched, self._handles = [], set(), []
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        for key in set(self.artists) - self._touched:
+            self.artists.pop(key).remove()
+        self._legend()
+        panel = self.ax.get_ylabel() or self.ax.get_xlabel()
+        self.points = [point if point.panel else point._replace(panel=panel) for point in self.points]
+
+    def lines(self, series: Mapping[str, XY]) -> None:
+        for i, (label, (x, y)) in enumerate(series.items()):
+            style = {"color": COLOURS[i % 7], "linestyle": DASHES[i % 7], "linewidth": 2}
+            self._xy(f"line {i}", label, (x, y), style)
+
+    def scatter(self, series: Mapping[str, XY], *, joined: bool = False) -> None:
+        first = sum(key.startswith("points") for key in self._touched)
+        for i, (label, (x, y)) in enumerate(series.items(), start=first):
+            style = {"marker": MARKERS[i % 7], "color": COLOURS[i % 7], "markersize": 5.5}
+            style |= {"linestyle": ":" if joined else "none", "markeredgecolor": "white"}
+            self._xy(f"points {i}", label, (x, y), style | {"linewidth": 1})
+
+    def marks(self, series: Mapping[str, XY]) -> None:
+        for i, (label, (x, y)) in enumerate(series.items()):
+            style = {"marker": "o", "color": "black", "markersize": 8, "linestyle": "none"}
+            self._xy(f"mark {i}", label, (x, y), style | {"markerfacecolor": "white"}, named=False)
+            place = {"xytext": (8, -13 if i % 2 else 7), "textcoords": "offset points", "fontsize": 9}
+            note = self._keep(f"note {i}", lambda place=place: self.ax.annotate("", (1, 1), **place))
+            note.set_text(label)
+            note.xy = (float(np.ravel(x)[0]), float(np.ravel(y)[0]))
+
+    def rule(self, y: float) -> None:
+        self._keep("rule", lambda: self.ax.axhline(y, color=GREY, linewidth=1))
+
+    def bars(self, rows: Mapping[str, Mapping[str, float]]) -> None:
+        parts = list(dict.fromkeys(part for row in rows.values() for part in row))
+        left = np.zeros(len(rows))
+        for i, part in enumerate(parts):
+            width = np.array([row.get(part, 0.0) for row in rows.values()])
+            style = {"color": COLOURS[i % 7], "hatch": HATCHES[i % 5], "edgecolor": "white"}
+            patches = self._keep(
+                f"bars {i} of {len(rows)}",
+                lambda style=style: self.ax.barh(np.arange(len(rows)), 1, height=0.6, **style),
+            )
+            for patch, x, w in zip(patches, left, width, strict=True):
+                patch.set_x(x)
+                patch.set_width(w)
+            left = left + width
+            self._handles.append((patches, part))
+            self.points += [Point("", part, row, float(w)) for row, w in zip(rows, width, strict=True)]
+
+    def squares(self, series: Mapping[str, XY], columns: int) -> None:
+        for i, (label, (x, y)) in enumerate(series.items()):
+            style = {"marker": "s", "linestyle": "none", "markersize": 88 / columns}
+            style |= {"color": COLOURS[0]} if i == 0 else {"color": "#D9D9D9", "markeredgecolor": GREY}
+            self._xy(f"squares {i}", label, (x, y), style, told=False)
+        if self._ticks.get("grid") != columns:
+            self._ticks["grid"] = columns
+            self.ax.set_axis_off()
+            self.ax.set(xlim=(-0.8, columns - 0.2), ylim=(-columns + 0.2, 0.8), aspect="equal")
+
+    def tell(self, points: list[Point]) -> None:
+        """Replace what the table says by ``points``."""
+        self.points = points
+
+    # axes
+
+    def size_axis(self) -> None:
+        low, high = self._range(0)
+        ticks = [2.0 ** (5 * k) for k in range(9)]
+        self._log(self.ax.xaxis, (low / 1.3, high * 1.3), ticks, fmt_bytes)
+        self.ax.set_xlabel(TEXT["size"])
+
+    def time_axis(self) -> None:
+        low, high = self._range(1)
+        first, last = math.floor(math.log10(low) + 1e-9), math.ceil(math.log10(high) - 1e-9)
+        step = 1 if last - first <= 7 else 2
+        ticks = [10.0**k for k in range(first, last + 1, step)]
+        self._log(self.ax.yaxis, (10.0**first, 10.0 ** max(last, first + 1)), ticks, fmt_time)
+        self.ax.set_ylabel(TEXT["time"])
+
+    def rate_axis(self, label: str) -> None:
+        low, high = min(p.y for p in self.points), max(p.y for p in self.points)
+        ticks = [10.0**k for k in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
+        self._log(self.ax.xaxis, (low / 1.6, high * 1.6), ticks, lambda tick: f"{tick:,g}")
+        self.ax.set_xlabel(label)
+
+    def count_axis(self, axis: Axis, label: str) -> None:
+        low, high = self._range(0)
+        ticks = [2.0**k for k in range(0, 21, 1 if high / low < 300 else 2)]
+        self._log(axis, (low / 1.15, high * 1.15), ticks, lambda tick: f"{tick:,.0f}")
+        axis.set_label_text(label)
+
+    def linear_axis(self, axis: Axis, label: str, limits: tuple[float | None, float | None]) -> None:
+        low, high = limits
+        values = [point.y for point in self.points]
+        high = 1.08 * max(values, default=1) if high is None else high
+        self._fixed(axis, (low, high or 1), _round_ticks(low, high or 1), lambda tick: f"{tick:,.6g}")
+        axis.set_label_text(label)
+
+    def linear_time_axis(self) -> None:
+        last = max(float(point.x) for point in self.points)
+        self._fixed(self.ax.xaxis, (0, 1.04 * last), _round_ticks(0, 1.04 * last), fmt_time)
+        self.ax.set_xlabel(TEXT["time"])
+
+    def row_axis(self, names: list[str]) -> None:
+        self._fixed(self.ax.yaxis, (len(names) - 0.4, -0.6), range(len(names)), names.__getitem__)
+        self.ax.grid(False, axis="y")
+
+    # shared
+
+    def _xy(self, key: str, label: str, xy: XY, style: dict, **but: bool) -> None:
+        """Draw or update; ``named=False`` keeps it out of the legend, ``told=False`` out of the table."""
+        x, y = np.atleast_1d(np.asarray(xy[0], float)), np.atleast_1d(np.asarray(xy[1], float))
+        line = self._keep(key, lambda: self.ax.plot([], [], **style)[0])
+        line.set_data(x, y)
+        if but.get("named", True):
+            self._handles.append((line, label))
+        if but.get("told", True):
+            self.points += [Point("", label, *pair) for pair in zip(x.tolist(), y.tolist(), strict=True)]
+
+    def _keep(self, key: str, make) -> Artist:
+        self._touched.add(key)
+        if key not in self.artists:
+            self.artists[key] = make()
+        return self.artists[key]
+
+    def _range(self, which: int) -> tuple[float, float]:
+        values = [(point.x, point.y)[which] for point in self.points]
+        values = [value for value in values if value > 0 and math.isfinite(value)]
+        return (min(values), max(values)) if values else (1.0, 10.0)
+
+    def _log(self, axis: Axis, limits: tuple[float, float], ticks, text) -> None:
+        if axis.get_scale() != "log":
+            getattr(self.ax, f"set_{axis.axis_name}scale")("log")
+            axis.set_minor_locator(NullLocator())
+            self._ticks.pop(axis.axis_name, None)
+        self._fixed(axis, limits, [tick for tick in ticks if limits[0] <= tick <= limits[1]], text)
+
+    def _fixed(self, axis: Axis, limits: tuple[float, float], ticks, text) -> None:
+        ticks = list(ticks)
+        labels = [text(tick) for tick in ticks]
+        if self._ticks.get(axis.axis_name) != (ticks, labels):
+            self._ticks[axis.axis_name] = (ticks, labels)
+            axis.set_major_locator(FixedLocator(ticks))
+            axis.set_major_formatter(FixedFormatter(labels))
+        getattr(self.ax, f"set_{axis.axis_name}lim")(*limits)
+
+    def _legend(self) -> None:
+        """Above the axes, where it covers no data; only its words change while its handles stay."""
+        keys, labels = [id(handle) for handle, _ in self._handles], [label for _, label in self._handles]
+        if self._labels and self._labels[0] == keys:
+            for text, label in zip(self.ax.get_legend().get_texts(), labels, strict=True):
+                text.set_text(label)
+        elif legend := self.ax.get_legend():
+            legend.remove()
+        if labels and (not self._labels or self._labels[0] != keys):
+            self.ax.legend(
+                [handle for handle, _ in self._handles], labels, loc="lower left",
+                bbox_to_anchor=(0, 1.0), ncols=2 if len(labels) > 1 else 1, frameon=False, fontsize=9,
+                borderaxespad=0.2, columnspacing=1.2, handletextpad=0.5,
+                handlelength=1.0 if "squares 0" in self._touched else 2.6,
+            )  # fmt: skip
+        self._labels = [keys] if labels else []
+
+
+def _round_ticks(low: float, high: float, most: int = 6) -> list[float]:
+    """At most ``most`` ticks at 1, 2 or 5 times a power of ten."""
+    raw = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * (1 - 1e-9))
+    return [k * step for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]

@@ -1,0 +1,134 @@
+"""JupyterLab in a real browser: for the browser tests and for the benchmark of slider to picture."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+QUIET += ["--disable-sync", "--no-first-run", "--disable-quic"]
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A headless Chromium: ``CHROME=``, else one on the PATH, else playwright's own download."""
+    path = os.environ.get("CHROME") or next(filter(None, map(shutil.which, NAMES)), None)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=QUIET)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def jupyterlab(folder: Path) -> Iterator[str]:
+    """A JupyterLab server of this Python on ``folder``; yields its address and stops it at the end."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    settings = _settings(folder / ".jupyterlab")
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}", "--ip=127.0.0.1"]
+    command += ["--IdentityProvider.token=", "--ServerApp.password=", f"--ServerApp.root_dir={folder}"]
+    command += ["--allow-root", "--expose-app-in-browser"]
+    address = f"http://127.0.0.1:{port}"
+    with (folder / "jupyterlab.log").open("w") as log:
+        server = subprocess.Popen(
+            command, cwd=folder, env=os.environ | settings, stdout=log, stderr=subprocess.STDOUT
+        )
+    try:
+        _wait_for(address + "/api", server)
+        yield address
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def open_notebook(page: Page, address: str, name: str, *, dark: bool = False) -> None:
+    """Open a notebook, wait for its kernel, run all of its cells and wait until they are done."""
+    page.goto(f"{address}/lab/tree/{name}")
+    page.wait_for_function("window.jupyterapp?.shell.currentWidget?.sessionContext", timeout=60_000)
+    page.evaluate(
+        """async theme => { const {commands, shell} = window.jupyterapp;
+        await shell.currentWidget.sessionContext.ready;
+        await commands.execute('apputils:change-theme', {theme});
+        await commands.execute('runmenu:run-all') }""",
+        "JupyterLab Dark" if dark else "JupyterLab Light",
+    )
+    page.wait_for_function(RAN, timeout=120_000)
+
+
+RAN = """() => { const cells = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')];
+  return cells.length && cells.every(cell => /\\d/.test(cell.textContent)) }"""
+
+
+def lab(page: Page, name: str) -> Locator:
+    """The lab of that name, shown and with its picture loaded."""
+    found = page.locator(f".lab-{name}").first
+    found.wait_for(state="visible", timeout=20_000)
+    found.scroll_into_view_if_needed()
+    found.locator("img.lab-picture").wait_for(state="visible", timeout=30_000)
+    return found
+
+
+def drag_times(page: Page, found: Locator, drags: int = 20) -> list[float]:
+    """Milliseconds from a mouse move on the lab's first slider to the new picture, decoded and in a frame."""
+    handle = found.locator("[role=slider]").first
+    handle.scroll_into_view_if_needed()
+    box, track = handle.bounding_box(), found.locator(".noUi-base").first.bounding_box()
+    page.evaluate(WATCH, found.locator("img.lab-picture").element_handle())
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    times, step = [], track["width"] / (drags + 6)
+    for i in range(drags):
+        target = track["x"] + step * (2 + i)
+        page.evaluate("() => { window.expected = window.labPicture() }")
+        page.mouse.move(target, y)
+        times.append(page.evaluate("window.expected"))
+    page.mouse.up()
+    return times
+
+
+WATCH = """picture => { window.labPicture = () => new Promise((done, fail) => {
+  let start = null;
+  addEventListener('mousemove', () => { start = performance.now() }, {once: true, capture: true});
+  picture.addEventListener('load', () => requestAnimationFrame(() => done(performance.now() - start)),
+                           {once: true});
+  setTimeout(() => fail(new Error('no new picture within 10 s')), 10000) }) }"""
+
+
+def _settings(folder: Path) -> dict[str, str]:
+    """An environment in which JupyterLab asks no question and keeps all cells in the page."""
+    for extension, text in {
+        "apputils-extension/notification": '{"fetchNews": "false", "checkForUpdates": false}',
+        "notebook-extension/tracker": '{"windowingMode": "none"}',
+    }.items():
+        file = folder / "@jupyterlab" / f"{extension}.jupyterlab-settings"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return {"JUPYTER_CONFIG_DIR": str(folder), "JUPYTERLAB_SETTINGS_DIR": str(folder)}
+
+
+def _wait_for(address: str, server: subprocess.Popen, seconds: float = 60) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if server.poll() is not None:
+            raise RuntimeError(f"JupyterLab ended at once, with exit status {server.returncode}")
+        try:
+            with urllib.request.urlopen(address, timeout=5):
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise TimeoutError(f"JupyterLab did not answer at {address} within {seconds:.0f} s")
