@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from interconnect_lab.exercises.kinds import Exercise, Verdict
 
-__all__ = ["Exercise", "Verdict", "ask", "chapter", "check", "exercises"]
+__all__ = ["Exercise", "Verdict", "ask", "chapter", "chapters", "check", "exercises"]
 
 TEXT = {
     "unknown": "there is no exercise {name!r}; {near}",
@@ -26,7 +26,7 @@ TEXT = {
 @cache
 def exercises() -> MappingProxyType[str, Exercise]:
     """Every exercise by name, in the order of the course."""
-    found = [exercise for module in _chapters() for exercise in import_module(module).EXERCISES]
+    found = [exercise for module in chapters() for exercise in import_module(module).EXERCISES]
     named = {exercise.name: exercise for exercise in found}
     if len(named) != len(found):
         raise ValueError(f"two exercises share a name among {[exercise.name for exercise in found]}")
@@ -55,6 +55,7 @@ def check(name: str, answer: object) -> Verdict:
     return ask(name).check(answer)
 
 
-def _chapters() -> list[str]:
+def chapters() -> list[str]:
+    """The modules that hold exercises, one a chapter, in order."""
     names = sorted(module.name for module in iter_modules(__path__) if module.name.startswith("chapter"))
     return [f"{__name__}.{name}" for name in names]
