@@ -21,19 +21,15 @@ ROW = re.compile(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|$", re.M)
 
 def table() -> dict[str, set[str]]:
     """What each module may import, by the page's table; Python's own library and numpy are open to all."""
-    rows = {
-        module: set(cell.replace(",", " ").split()) for module, cell in ROW.findall(PAGE.read_text("utf-8"))
-    }
+    rows = {module: cell.replace(",", " ").split() for module, cell in ROW.findall(PAGE.read_text("utf-8"))}
     models = set(list(rows)[: list(rows).index("parallelism") + 1])
-    for may in rows.values():
-        if may == {"every", "model"}:
-            may |= models
-        elif {"everything", "above"} <= may:
-            may |= set(rows).union(*rows.values()) - {"torch"}
-        may -= {"every", "model", "everything", "above"}
-    return rows | {"__init__": set(), "__main__": {"jupyterlab"}}
+    above = (set(rows) | {name for cell in rows.values() for name in cell}) - {"labs", "torch"}
+    words = {"every": models, "model": models, "everything": above, "above": above}
+    may = {module: set().union(*(words.get(name, {name}) for name in cell)) for module, cell in rows.items()}
+    return {module: names - set(words) for module, names in may.items()} | EXTRA
 
 
+EXTRA = {"__init__": set(), "__main__": {"jupyterlab"}}
 MAY_IMPORT = table()
 ONLY_IN_FUNCTIONS = {"torch", "jupyterlab"}
 VAGUE = {"util", "utils", "core", "base", "helper", "helpers", "config", "manager", "common", "misc"}
