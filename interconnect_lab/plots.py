@@ -111,13 +111,18 @@ def stacked_bars(rows: Mapping[str, Mapping[str, float]], *, label: str, ax: Axe
 
 
 def rate_bars(
-    rates: Mapping[str, Mapping[str, float]], *, label: str = TEXT["bandwidth"], ax: Axes | None = None
+    rates: Mapping[str, Mapping[str, float]],
+    *,
+    label: str = TEXT["bandwidth"],
+    apart: float = 0.0,
+    ax: Axes | None = None,
 ) -> Axes:
-    """Rates (bytes/s) on a log axis, one row a link, one marker a kind of rate, each with its number."""
+    """Rates (bytes/s) on a log axis: a row a link, a marker a kind of rate, ``apart`` rows below the last."""
     with _drawing(ax) as drawing:
         kinds = list(dict.fromkeys(kind for row in rates.values() for kind in row))
-        for kind in kinds:
-            rows = [(i, row[kind]) for i, row in enumerate(rates.values()) if kind in row]
+        for k, kind in enumerate(kinds):
+            shift = apart * (k - (len(kinds) - 1) / 2)
+            rows = [(i + shift, row[kind]) for i, row in enumerate(rates.values()) if kind in row]
             drawing.scatter({kind: ([rate / 1e9 for _, rate in rows], [i for i, _ in rows])})
         drawing.tell(
             [
@@ -148,12 +153,11 @@ def shares_vs_ranks(
     points: Mapping[str, XY] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Lines of a share (0 to 1, shown in %) against the number of GPUs on a log axis."""
+    """Lines of a share (0 to 1, shown in %) against GPUs on a log axis; ``points`` are other systems."""
     with _drawing(ax) as drawing:
         drawing.lines({name: (ranks, 100 * np.asarray(y)) for name, y in curves.items()})
-        drawing.scatter(
-            {name: (x, 100 * np.asarray(y)) for name, (x, y) in (points or {}).items()}, joined=True
-        )
+        shares = {name: (x, 100 * np.asarray(y)) for name, (x, y) in (points or {}).items()}
+        drawing.scatter(shares, joined=True, after=len(curves))
         drawing.count_axis(drawing.ax.xaxis, TEXT["gpus"])
         drawing.linear_axis(drawing.ax.yaxis, label, (0, 104))
     return drawing.ax
@@ -211,6 +215,7 @@ class _Drawing:
     def __exit__(self, *failure: object) -> None:
         for key in set(self.artists) - self._touched:
             self.artists.pop(key).remove()
+        self._place_notes()
         self._legend()
         panel = self.ax.get_ylabel() or self.ax.get_xlabel()
         self.points = [point if point.panel else point._replace(panel=panel) for point in self.points]
@@ -220,8 +225,8 @@ class _Drawing:
             style = {"color": COLOURS[i % 7], "linestyle": DASHES[i % 7], "linewidth": 2}
             self._xy(f"line {i}", label, (x, y), style)
 
-    def scatter(self, series: Mapping[str, XY], *, joined: bool = False) -> None:
-        first = sum(key.startswith("points") for key in self._touched)
+    def scatter(self, series: Mapping[str, XY], *, joined: bool = False, after: int = 0) -> None:
+        first = after + sum(key.startswith("points") for key in self._touched)
         for i, (label, (x, y)) in enumerate(series.items(), start=first):
             style = {"marker": MARKERS[i % 7], "color": COLOURS[i % 7], "markersize": 5.5}
             style |= {"linestyle": ":" if joined else "none", "markeredgecolor": "white"}
@@ -231,7 +236,7 @@ class _Drawing:
         for i, (label, (x, y)) in enumerate(series.items()):
             style = {"marker": "o", "color": "black", "markersize": 8, "linestyle": "none"}
             self._xy(f"mark {i}", label, (x, y), style | {"markerfacecolor": "white"}, named=False)
-            place = {"xytext": (8, -13 if i % 2 else 7), "textcoords": "offset points", "fontsize": 9}
+            place = {"xytext": (8, 7), "textcoords": "offset points", "fontsize": 9}
             note = self._keep(f"note {i}", lambda place=place: self.ax.annotate("", (1, 1), **place))
             note.set_text(label)
             note.xy = (float(np.ravel(x)[0]), float(np.ravel(y)[0]))
@@ -263,6 +268,8 @@ class _Drawing:
             self._xy(f"squares {i}", label, (x, y), style, told=False)
         if self._ticks.get("grid") != columns:
             self._ticks["grid"] = columns
+            for i in range(len(series)):
+                self.artists[f"squares {i}"].set_markersize(88 / columns)
             self.ax.set_axis_off()
             self.ax.set(xlim=(-0.8, columns - 0.2), ylim=(-columns + 0.2, 0.8), aspect="equal")
 
@@ -288,8 +295,10 @@ class _Drawing:
 
     def rate_axis(self, label: str) -> None:
         low, high = min(p.y for p in self.points), max(p.y for p in self.points)
-        ticks = [10.0**k for k in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
-        self._log(self.ax.xaxis, (low / 1.6, high * 1.6), ticks, lambda tick: f"{tick:,g}")
+        steps = (1,) if high / low > 300 else (1, 2, 5)  # at least two ticks for links of one speed, too
+        decades = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
+        ticks = [step * 10.0**k for k in decades for step in steps]
+        self._log(self.ax.xaxis, (low / 1.6, high * 1.6), ticks, lambda tick: f"{tick:,.6g}")
         self.ax.set_xlabel(label)
 
     def count_axis(self, axis: Axis, label: str) -> None:
@@ -331,6 +340,17 @@ class _Drawing:
         if key not in self.artists:
             self.artists[key] = make()
         return self.artists[key]
+
+    def _place_notes(self) -> None:
+        """Put the names of marks above and below in turn, inside the axes; above-left where times rise."""
+        notes = [artist for key, artist in self.artists.items() if key.startswith("note")]
+        to_axes = self.ax.transData - self.ax.transAxes
+        for i, note in enumerate(notes):
+            across, up = to_axes.transform(note.xy)
+            above = i % 2 == 0 or up < 0.1
+            left = across > 0.8 or (i % 2 == 0 and across > 0.2 and self.ax.get_yscale() == "log")
+            note.set_position((-8 if left else 8, 7 if above else -13))
+            note.set_horizontalalignment("right" if left else "left")
 
     def _range(self, which: int) -> tuple[float, float]:
         values = [(point.x, point.y)[which] for point in self.points]

@@ -169,6 +169,15 @@ def test_badly_made_exercises_are_refused():
         Quantity(**COMMON, solution="", answer="3 furlongs")
 
 
+def test_options_stand_once_where_a_field_offers_them():
+    for name in ("guess-256-times-more-data", "half-size"):
+        shown = labs.exercise(name).children[0].value
+        assert "<li>" not in shown
+        assert "<details>" in shown
+    assert "<li>" in exercises.ask("guess-256-times-more-data")._repr_html_()
+    assert "<li>" not in labs.guess("guess-256-times-more-data").children[0].value
+
+
 def test_an_unknown_name_brings_near_ones():
     with pytest.raises(KeyError, match="half-size"):
         exercises.ask("halfsize")

@@ -20,6 +20,7 @@ HOSTILE = ("", "no table here", "\x00\x1b[31m", "#  size\n" + "8 " * 20_000, "<s
 REASONS: dict[tuple[str, str, object], str] = {
     ("data_sheet_trap", "preset", "own"): "it keeps the numbers of the data sheet and drops only its name",
     ("data_sheet_trap", "counted", "a GPU"): "the sheet at first is of one port for one GPU: the same rate",
+    ("data_sheet_trap", "counted", "a node"): "a node of one GPU has what the GPU has",
 }
 
 
@@ -228,6 +229,23 @@ def test_moving_a_control_redraws_once_and_set_redraws_once_for_all():
     lab.controls["a"].value = 5
     lab.set(a=7, b=9)
     assert drawn == [(0, 0), (5, 0), (7, 9)]
+
+
+def test_a_tied_control_follows_the_one_that_was_moved_in_one_redraw():
+    drawn = []
+
+    def draw(ax, a: int, b: int) -> str:
+        drawn.append((a, b))
+        return "drawn 1"
+
+    sliders = {name: widgets.IntSlider(description=name) for name in "ab"}
+    lab = Lab(draw, tie=lambda moved, values: {"b": 2 * values["a"]} if moved == "a" else {}, **sliders)
+    lab.controls["a"].value = 5
+    lab.set(a=7)
+    lab.set(a=9, b=1)
+    lab.controls["b"].value = 3
+    lab.reset()
+    assert drawn == [(0, 0), (5, 10), (7, 14), (9, 1), (9, 3), (0, 0)]
 
 
 def test_the_reset_button_and_the_fold_work():

@@ -361,6 +361,7 @@ CORRECTED = {
     "InfiniBand NDR": {"latency_us_high": None},  # so is 3.7 us
     "100GbE": {"confidence": "B", "year": 2014},
     "TPU v7x ICI": {"confidence": "A"},
+    "PCIe 5": {"efficiency_typical": 0.879},  # 55.4 of 63.0, with one more digit
     "Infinity Fabric (MI250X)": {"links_per_device": 1},  # a row for one link; a GPU's are disputed
     "Infinity Fabric (MI355X)": {
         "total_unidirectional_GBps": 537.6,  # 1075.2 both ways; 1071 is 7 times a rounded 153

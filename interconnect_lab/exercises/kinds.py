@@ -102,6 +102,10 @@ class Exercise:
         return Verdict(False, TEXT["empty"].format(expected=self.expected))
 
     def _repr_html_(self) -> str:
+        return self.page()
+
+    def page(self, *, options: bool = True) -> str:
+        """Question, hints and solution as HTML; without ``options`` where a field offers them."""
         folded = [
             (TEXT["hint"].format(number=i), f"<p>{marked(hint)}</p>")
             for i, hint in enumerate(self.hints, start=1)
@@ -109,7 +113,8 @@ class Exercise:
         code = f"<pre><code>{html.escape(self.solution)}</code></pre>"
         folded.append((TEXT["solution"], f"{code}<p>{marked(self.why)}</p>"))
         details = "".join(f"<details><summary>{name}</summary>{body}</details>" for name, body in folded)
-        return f'<div class="exercise" id="exercise-{self.name}"><p>{self._asked_html()}</p>{details}</div>'
+        asked = self._asked_html() if options else marked(self.question)
+        return f'<div class="exercise" id="exercise-{self.name}"><p>{asked}</p>{details}</div>'
 
     def _asked_html(self) -> str:
         return f"{marked(self.question)}"
@@ -227,9 +232,9 @@ class Order(Exercise):
 
 @dataclass(frozen=True, repr=False)
 class Function(Exercise):
-    """A small function to write: ``solution`` defines it, ``cases`` are arguments that the reader is not shown.
+    """A small function to write: ``solution`` defines it, ``cases`` are arguments kept from the reader.
 
-    A trap's ``answer`` is the wrong function; it is recognised when the reader's agrees with it everywhere.
+    A trap's ``answer`` is the wrong function; it is recognised when the reader's agrees everywhere.
     """
 
     signature: str = ""

@@ -18,7 +18,8 @@ TEXT = {
     "guess wrong": "You guessed {answer}.",
     "pick": "Pick one first: a guess is a commitment.",
     "reveal": "It is {answer}.",
-    "call": 'Write the function in a cell of its own, then call <code>exercises.check("{name}", …)</code>.',
+    "call": "Write the function in a cell of its own, then in another: <code>from interconnect_lab import "
+    'exercises</code> and <code>exercises.check("{name}", your_function)</code>.',
 }
 
 
@@ -34,7 +35,7 @@ class Answer(widgets.VBox):
         )
         self.verdict = widgets.HTML()
         self.verdict.add_class("lab-reading")
-        asked = widgets.HTML(f"<p>{exercise._asked_html()}</p>" if guess else exercise._repr_html_())
+        asked = widgets.HTML(f"<p>{marked(exercise.question)}</p>" if guess else self._page())
         row = [self.answer, self.button] if self.answer is not None else [self._call()]
         self.children = [asked, widgets.Box(row, layout={"flex_flow": "row wrap"}), self.verdict]
         self.button.on_click(lambda _: self.check())
@@ -71,6 +72,9 @@ class Answer(widgets.VBox):
         return widgets.Text(
             description=label, continuous_update=False, style={"description_width": "initial"}
         )
+
+    def _page(self) -> str:
+        return self.exercise.page(options=self.exercise.kind != "choice")
 
     def _call(self) -> widgets.HTML:
         return widgets.HTML(TEXT["call"].format(name=self.exercise.name))

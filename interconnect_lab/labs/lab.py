@@ -6,7 +6,8 @@ import base64
 import csv
 import html
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from urllib.parse import parse_qsl, quote
 
 import ipywidgets as widgets
@@ -70,12 +71,13 @@ class Lab(widgets.VBox):
 
     ``draw`` is called with the Axes (or a tuple of them, with ``columns`` widths) and the controls' values by
     name; it calls ``plots`` and returns the sentence to read. Controls named in ``more`` start folded.
+    ``tie(moved, values)``, where given, returns what a moved control moves besides, by name.
     The lab's name is that of the function around ``draw``.
     """
 
     raise_errors = False  # tests set this: a failing ``draw`` is shown in red, and raised there
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a lab looks like, by keyword
         self,
         draw: Callable[..., str],
         *,
@@ -83,12 +85,14 @@ class Lab(widgets.VBox):
         columns: Iterable[float] = (1,),
         margins: dict[str, float] | None = None,
         more: Iterable[str] = (),
+        tie: Callable[[str, dict[str, object]], dict[str, object]] | None = None,
         **controls: widgets.Widget,
     ) -> None:
         super().__init__()
         self.name = draw.__qualname__.split(".")[0]
         self.controls = controls
         self._draw, self._more = draw, tuple(more)
+        self._tie = tie or (lambda moved, values: {})
         self._first = {name: control.value for name, control in controls.items()}
         self.figure = Figure(figsize=size, dpi=100, facecolor="white")
         FigureCanvasAgg(self.figure)
@@ -122,13 +126,10 @@ class Lab(widgets.VBox):
             if name not in self.controls:
                 known = ", ".join(self.controls)
                 raise ValueError(TEXT["unknown"].format(lab=self.name, name=name, known=known))
-        self._held = True
-        try:
+        with self._one_redraw():
             for name, value in values.items():
                 self._assign(name, value)
-        finally:
-            self._held = False
-            self._update()
+            self._move_tied(values)
         return self
 
     def reset(self) -> Lab:
@@ -227,9 +228,26 @@ class Lab(widgets.VBox):
             toggle.observe(lambda change, name=name: self._show(name, change["new"]), "value")
         return self._row([reset, *toggles.values()])
 
-    def _on_change(self, _: dict) -> None:
-        if not self._held:
+    @contextmanager
+    def _one_redraw(self) -> Iterator[None]:
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
             self._update()
+
+    def _on_change(self, change: dict) -> None:
+        if not self._held:
+            moved = [name for name, control in self.controls.items() if control is change["owner"]]
+            with self._one_redraw():
+                self._move_tied(moved)
+
+    def _move_tied(self, moved: Iterable[str]) -> None:
+        for name in moved:
+            for other, value in self._tie(name, self.values).items():
+                if other not in moved:
+                    self._assign(other, value)
 
     def _update(self) -> None:
         try:

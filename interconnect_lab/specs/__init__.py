@@ -1,8 +1,8 @@
 """Sourced tables and published sweeps; every row says who measured, specified or assumed it.
 
 ``LINKS``, ``ACCELERATORS``, ``SYSTEMS``, ``FABRICS`` and ``LATENCIES`` map names to rows;
-``sweep``, ``sweeps`` and ``nearest_sweep`` find published measurements. Files are read when
-first asked for.
+``sweep``, ``sweeps`` and ``nearest_sweep`` find published measurements, ``training_runs`` whole
+jobs. Files are read when first asked for.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from interconnect_lab.specs.measured import (
     sweeps,
 )
 from interconnect_lab.specs.tables import CONFIDENCE, KINDS, LAYERS, Row, Table
+from interconnect_lab.specs.training_runs import TrainingRun, relative_speed, training_runs
 
 __all__ = [
     "ACCELERATORS",
@@ -52,9 +53,12 @@ __all__ = [
     "Sweep",
     "SystemSpec",
     "Table",
+    "TrainingRun",
     "load_links",
     "nearest_sweep",
+    "relative_speed",
     "sources",
     "sweep",
     "sweeps",
+    "training_runs",
 ]
