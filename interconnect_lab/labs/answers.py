@@ -33,17 +33,20 @@ class Answer(widgets.VBox):
         self.button = widgets.Button(
             description=TEXT["commit" if guess else "check"], layout={"width": "auto"}, button_style="primary"
         )
-        self.verdict = widgets.HTML()
+        self.verdict = widgets.HTML(layout={"display": "none"})
         self.verdict.add_class("lab-reading")
         asked = widgets.HTML(f"<p>{marked(exercise.question)}</p>" if guess else self._page())
         row = [self.answer, self.button] if self.answer is not None else [self._call()]
-        self.children = [asked, widgets.Box(row, layout={"flex_flow": "row wrap"}), self.verdict]
+        flow = "column" if exercise.kind == "choice" else "row wrap"
+        field = widgets.Box(row, layout={"flex_flow": flow, "align_items": "flex-start"})
+        self.children = [asked, field, self.verdict]
         self.button.on_click(lambda _: self.check())
         self.add_class("exercise-answer")
 
     def check(self) -> exercises.Verdict:
         """Judge what stands in the field and say so below it."""
         verdict = self.exercise.check(self.answer.value)
+        self.verdict.layout.display = ""
         self.verdict.value = f"<p role='status'>{self._said(verdict)}</p>"
         return verdict
 
