@@ -8,7 +8,9 @@ from itertools import combinations
 
 import numpy as np
 
-from interconnect_lab.units import Bytes, BytesPerSecond, Seconds
+from interconnect_lab.units import Bytes, BytesPerSecond, Seconds, fmt_bytes
+
+LEAST_GROWTH = 1e-3  # of the longest time; a fit whose bytes cost less says nothing about bandwidth
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,7 @@ def fit_link(nbytes: Bytes, seconds: Seconds, source: str = "fit") -> Fit:
     """
     nbytes, seconds = _checked_points(nbytes, seconds)
     latency, slope = _least_relative(_rising(nbytes, np.empty((1, 0))) / seconds[:, None])[0]
-    if not slope > 0:
+    if not slope * nbytes.max() > LEAST_GROWTH * seconds.max():
         raise ValueError(_flat(nbytes))
     return Fit(Link(float(latency), float(1 / slope), source=source), nbytes, seconds)
 
@@ -185,9 +187,10 @@ def fit_piecewise(nbytes: Bytes, seconds: Seconds, max_parameters: int = 6, sour
     knots = _candidate_knots(nbytes, inner)
     steps = _least_relative(_rising(nbytes, knots) / seconds[:, None])
     errors = np.abs(np.einsum("kmp,kp->km", _rising(nbytes, knots) / seconds[:, None], steps) - 1)
-    best = int(np.argmin(errors.mean(axis=1) + np.where(steps[:, -1] > 0, 0, np.inf)))
-    if not steps[best, -1] > 0:
+    grows = steps[:, -1] * nbytes.max() > LEAST_GROWTH * seconds.max()
+    if not grows.any():
         raise ValueError(_flat(nbytes))
+    best = int(np.argmin(np.where(grows, errors.mean(axis=1), np.inf)))
     return Fit(_joined(knots[best], steps[best], source), nbytes, seconds)
 
 
@@ -254,4 +257,5 @@ def _checked_points(nbytes: Bytes, seconds: Seconds) -> tuple[np.ndarray, np.nda
 
 
 def _flat(nbytes: np.ndarray) -> str:
-    return f"times do not grow from {nbytes.min():g} to {nbytes.max():g} bytes: add larger sizes"
+    sizes = f"{fmt_bytes(nbytes.min())} to {fmt_bytes(nbytes.max())}"
+    return f"times do not grow from {sizes}, so the bandwidth cannot be told: add larger sizes"

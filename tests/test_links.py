@@ -107,6 +107,7 @@ def test_latency_never_comes_out_negative():
         ([1e3, 1e6], [1e-3, np.nan], "above 0 s"),
         ([-1e3, 1e6], [1e-3, 1e-2], "0 or more"),
         ([1e3, 1e6, 1e7], [2e-3, 1e-3, 1e-3], "add larger sizes"),
+        ([8, 64, 512, 4096, 32768], [1e-5, 1e-5, 1e-5, 1e-5, 1e-5], "add larger sizes"),
     ],
 )
 @pytest.mark.parametrize("fit", [fit_link, fit_piecewise])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import socket
 import subprocess
@@ -58,7 +59,8 @@ def jupyterlab(folder: Path) -> Iterator[str]:
 
 def open_notebook(page: Page, address: str, name: str, *, dark: bool = False) -> None:
     """Open a notebook, wait for its kernel, run all of its cells and wait until they are done."""
-    page.goto(f"{address}/lab/tree/{name}")
+    workspace = secrets.token_hex(4)  # a new one restores no other notebook
+    page.goto(f"{address}/lab/workspaces/{workspace}/tree/{name}")
     page.wait_for_function("window.jupyterapp?.shell.currentWidget?.sessionContext", timeout=60_000)
     page.evaluate(
         """async theme => { const {commands, shell} = window.jupyterapp;

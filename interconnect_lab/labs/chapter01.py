@@ -85,7 +85,7 @@ E24 += (
 )  # steps of about a tenth: any fit is near one
 MOST_TABLES = 30
 SIZES = 2.0 ** np.arange(6, 33.5, 0.5)  # 64 B to 8 GiB: three steps beyond the largest message
-MARGINS = {"left": 0.115, "right": 0.985, "bottom": 0.145, "top": 0.84, "wspace": 0.34}
+MARGINS = {"left": 0.115, "right": 0.97, "bottom": 0.145, "top": 0.84, "wspace": 0.34}
 
 # Published all-reduce curves, from V100 to GB200, on one node and on several.
 CURVES = {

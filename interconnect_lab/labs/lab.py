@@ -42,6 +42,7 @@ STYLE = """<style>
 .lab-points{max-height:300px;overflow:auto}
 .lab-points table{border-collapse:collapse;font-size:.9em}
 .lab-points td,.lab-points th{padding:1px 10px 1px 0;text-align:left}
+.lab textarea{white-space:pre;overflow:auto;font-family:monospace}
 .lab :focus-visible,.lab .noUi-handle:focus{outline:3px solid #D55E00;outline-offset:1px}
 </style>"""
 # ipywidgets gives a slider's handle no name, its HTML no role, its picture no alternative text, and Python

@@ -22,7 +22,6 @@ TEXT = {
     "tables": "{count} tables",
     "no rows": "To its last line, {line:,}, the text holds no complete row: {why}.",
     "unfit": "The table at line {line:,} gives no fit: {error}.",
-    "flat": "times do not grow up to {size}, so B cannot be told: add larger sizes",
     "late": "It begins above n½, so α is a guess: add smaller sizes.",
     "short": "It ends below n½, so B is a guess: add larger sizes.",
     "no-measurements": "no size was measured",
@@ -84,7 +83,7 @@ def fitted_log(text: str, table: int, model: str) -> FittedLog:
     reading, test = tests[table - 1]
     nbytes, seconds, remarks = _points(test)
     try:
-        fit = _fit(nbytes, seconds, model)
+        fit = MODELS[model](nbytes, seconds, source="log")
     except ValueError as problem:
         raise ValueError(TEXT["unfit"].format(line=test.line, error=problem)) from problem
     remarks += [TEXT["late"]] if fit.link.half_size < nbytes.min() else []
@@ -108,13 +107,6 @@ def _tests(text: str) -> list[tuple]:
         code = next((reading.failure for reading in readings if reading.failure), "no-measurements")
         raise ValueError(TEXT["no rows"].format(line=text.count("\n") + 1, why=TEXT.get(code, code)))
     return tests
-
-
-def _fit(nbytes: np.ndarray, seconds: np.ndarray, model: str) -> Fit:
-    fit = MODELS[model](nbytes, seconds, source="log")
-    if fit.link.half_size > 1000 * nbytes.max():  # bytes take less than a thousandth of the time
-        raise ValueError(TEXT["flat"].format(size=fmt_bytes(nbytes.max())))
-    return fit
 
 
 def _points(test: readers.nccl_tests.NcclTest) -> tuple[np.ndarray, np.ndarray, list[str]]:
