@@ -15,6 +15,7 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.container import Container
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from interconnect_lab.units import Bytes, Seconds, fmt_bytes, fmt_time
@@ -106,7 +107,7 @@ def stacked_bars(rows: Mapping[str, Mapping[str, float]], *, label: str, ax: Axe
         drawing.bars(rows)
         drawing.row_axis(list(rows))
         longest = max((sum(parts.values()) for parts in rows.values()), default=1)
-        drawing.linear_axis(drawing.ax.xaxis, label, (0, 1.04 * longest))
+        drawing.linear_axis(drawing.ax.xaxis, label, (0, _round_up(longest)))
     return drawing.ax
 
 
@@ -181,6 +182,19 @@ def table(axes: Axes | Iterable[Axes]) -> list[Point]:
     return [point for ax in panels if ax in _DRAWINGS for point in _DRAWINGS[ax].points]
 
 
+def moving(axes: Axes | Iterable[Axes]) -> list[Artist]:
+    """What a next call may move, from back to front: lines, points, bars and the names of marks."""
+    panels = [axes] if isinstance(axes, Axes) else list(axes)
+    kept = [artist for ax in panels if ax in _DRAWINGS for _, artist in sorted(_DRAWINGS[ax].artists.items())]
+    flat = [part for artist in kept for part in (artist if isinstance(artist, Container) else [artist])]
+    return sorted(flat, key=lambda artist: artist.get_zorder())
+
+
+def frame(ax: Axes) -> tuple:
+    """What the rest looks like: two equal frames differ in nothing but what ``moving`` draws."""
+    return _DRAWINGS[ax].frame() if ax in _DRAWINGS else ()
+
+
 # ---- what a second call updates ----------------------------------------------------------------------------
 
 _DRAWINGS: WeakKeyDictionary[Axes, _Drawing] = WeakKeyDictionary()
@@ -219,6 +233,11 @@ class _Drawing:
         self._legend()
         panel = self.ax.get_ylabel() or self.ax.get_xlabel()
         self.points = [point if point.panel else point._replace(panel=panel) for point in self.points]
+
+    def frame(self) -> tuple:
+        ax, labels = self.ax, tuple(label for _, label in self._handles)
+        ticks = tuple((name, str(value)) for name, value in self._ticks.items())
+        return ticks, labels, ax.get_xlim(), ax.get_ylim(), ax.get_xlabel(), ax.get_ylabel()
 
     def lines(self, series: Mapping[str, XY]) -> None:
         for i, (label, (x, y)) in enumerate(series.items()):
@@ -310,13 +329,13 @@ class _Drawing:
     def linear_axis(self, axis: Axis, label: str, limits: tuple[float | None, float | None]) -> None:
         low, high = limits
         values = [point.y for point in self.points]
-        high = 1.08 * max(values, default=1) if high is None else high
+        high = _round_up(max(values, default=1)) if high is None else high
         self._fixed(axis, (low, high or 1), _round_ticks(low, high or 1), lambda tick: f"{tick:,.6g}")
         axis.set_label_text(label)
 
     def linear_time_axis(self) -> None:
-        last = max(float(point.x) for point in self.points)
-        self._fixed(self.ax.xaxis, (0, 1.04 * last), _round_ticks(0, 1.04 * last), fmt_time)
+        last = _round_up(max(float(point.x) for point in self.points))
+        self._fixed(self.ax.xaxis, (0, last), _round_ticks(0, last), fmt_time)
         self.ax.set_xlabel(TEXT["time"])
 
     def row_axis(self, names: list[str]) -> None:
@@ -389,6 +408,12 @@ class _Drawing:
                 handlelength=1.0 if "squares 0" in self._touched else 2.6,
             )  # fmt: skip
         self._labels = [keys] if labels else []
+
+
+def _round_up(highest: float) -> float:
+    """A little beyond ``highest``, at half a tick, so that small moves leave the axis where it is."""
+    step = _round_ticks(0, highest or 1)[1] / 2
+    return step * math.ceil(1.02 * highest / step) or 1.0
 
 
 def _round_ticks(low: float, high: float, most: int = 6) -> list[float]:

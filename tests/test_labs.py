@@ -143,6 +143,7 @@ def test_a_link_carries_the_state_to_another_reader(name):
     other.follow("https://example.org/page.html" + lab.link + "&another.lab=3")
     assert other.values == lab.values
     assert other.reading == lab.reading
+    assert bytes(other._picture.value) == bytes(lab._picture.value), "what changed was not all drawn again"
 
 
 @every_lab
@@ -246,6 +247,18 @@ def test_a_tied_control_follows_the_one_that_was_moved_in_one_redraw():
     lab.controls["b"].value = 3
     lab.reset()
     assert drawn == [(0, 0), (5, 10), (7, 14), (9, 1), (9, 3), (0, 0)]
+
+
+@every_lab
+def test_a_picture_does_not_remember_how_it_came_about(name):
+    """Panels keep copies of their frames: each control's ends leave no trace once it is set back."""
+    lab = new(name)
+    first = bytes(lab._picture.value)
+    for control, widget in lab.controls.items():
+        for end in ends(widget):
+            lab.set(**{control: end})
+        lab.reset()
+        assert bytes(lab._picture.value) == first, control
 
 
 def test_the_reset_button_and_the_fold_work():

@@ -92,11 +92,14 @@ def drag_times(page: Page, found: Locator, drags: int = 20) -> list[float]:
     box, track = handle.bounding_box(), found.locator(".noUi-base").first.bounding_box()
     page.evaluate(WATCH, found.locator("img.lab-picture").element_handle())
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    last = int(float(handle.get_attribute("aria-valuemax")))  # a slider over values stops at 0, 1, … last
+    at = int(float(handle.get_attribute("aria-valuenow")))
+    stops = [*range(at + 1, last + 1), *range(last - 1, 0, -1), *range(last + 1)]
     page.mouse.move(x, y)
     page.mouse.down()
-    times, step = [], track["width"] / (drags + 6)
-    for i in range(drags):
-        target = track["x"] + step * (2 + i)
+    times = []
+    for stop in stops[:drags]:
+        target = track["x"] + track["width"] * stop / last
         page.evaluate("() => { window.expected = window.labPicture() }")
         page.mouse.move(target, y)
         times.append(page.evaluate("window.expected"))

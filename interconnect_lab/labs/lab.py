@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from urllib.parse import parse_qsl, quote
 
 import ipywidgets as widgets
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from traitlets import TraitError
 
 from interconnect_lab import plots
+from interconnect_lab.labs.picture import Picture
 
 TEXT = {
     "more": "More controls",
@@ -96,13 +96,13 @@ class Lab(widgets.VBox):
         self._tie = tie or (lambda moved, values: {})
         self._first = {name: control.value for name, control in controls.items()}
         self.figure = Figure(figsize=size, dpi=100, facecolor="white")
-        FigureCanvasAgg(self.figure)
         columns = list(columns)
         axes = self.figure.subplots(1, len(columns), width_ratios=columns, squeeze=False)[0]
         self._axes = tuple(axes) if len(columns) > 1 else axes[0]
         self.figure.subplots_adjust(
             **({"left": 0.11, "right": 0.98, "bottom": 0.15, "top": 0.85} | (margins or {}))
         )
+        self._drawn = Picture(self.figure, list(axes))
         self.reading = ""
         self._build()
         self._update()
@@ -170,9 +170,7 @@ class Lab(widgets.VBox):
 
     def svg(self) -> str:
         """The picture as SVG."""
-        out = io.StringIO()
-        self.figure.savefig(out, format="svg", metadata={"Date": None})
-        return out.getvalue()
+        return self._drawn.svg()
 
     def _repr_mimebundle_(self, **kwargs: object) -> dict[str, object]:
         bundle = super()._repr_mimebundle_(**kwargs)
@@ -260,9 +258,7 @@ class Lab(widgets.VBox):
             self._reading.add_class("lab-failed")
         else:
             self._reading.remove_class("lab-failed")
-        picture = io.BytesIO()
-        self.figure.canvas.print_png(picture, pil_kwargs={"compress_level": 1})
-        self._picture.value = picture.getvalue()
+        self._picture.value = self._drawn.png()
         self._reading.value = html.escape(self.reading, quote=False).replace("\n", "<br>")
         self._refresh()
 
