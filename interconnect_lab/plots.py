@@ -37,6 +37,7 @@ DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 3)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "...", "xx", "--")
 GREY = "#6A6A6A"
+SIDE = 80  # of a grid of squares, in points
 
 
 class Point(NamedTuple):
@@ -282,13 +283,13 @@ class _Drawing:
 
     def squares(self, series: Mapping[str, XY], columns: int) -> None:
         for i, (label, (x, y)) in enumerate(series.items()):
-            style = {"marker": "s", "linestyle": "none", "markersize": 88 / columns}
+            style = {"marker": "s", "linestyle": "none", "markersize": SIDE / columns}
             style |= {"color": COLOURS[0]} if i == 0 else {"color": "#D9D9D9", "markeredgecolor": GREY}
             self._xy(f"squares {i}", label, (x, y), style, told=False)
         if self._ticks.get("grid") != columns:
             self._ticks["grid"] = columns
             for i in range(len(series)):
-                self.artists[f"squares {i}"].set_markersize(88 / columns)
+                self.artists[f"squares {i}"].set_markersize(SIDE / columns)
             self.ax.set_axis_off()
             self.ax.set(xlim=(-0.8, columns - 0.2), ylim=(-columns + 0.2, 0.8), aspect="equal")
 

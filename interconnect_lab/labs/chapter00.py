@@ -189,7 +189,7 @@ def one_step() -> Lab:
         draw,
         size=(7.6, 3.4),
         columns=(2.5, 1),
-        margins={"left": 0.21, "wspace": 0.08},
+        margins={"left": 0.215, "wspace": 0.2},
         more=("bytes_per_element", "gpus", "nic_Gbps"),
         compute_ms=_milliseconds("compute", (10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000)),
         billions=_billions(),
