@@ -38,6 +38,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "...", "xx", "--")
 GREY = "#6A6A6A"
 SIDE = 80  # of a grid of squares, in points
+MOST_RESIDUAL = 200  # percent; a model cannot be more than 100 % too fast, but any amount too slow
 
 
 class Point(NamedTuple):
@@ -91,14 +92,21 @@ def bandwidth_vs_size(
 
 
 def residuals_vs_size(residuals: Mapping[str, XY], *, ax: Axes | None = None) -> Axes:
-    """Relative errors (0.1 = the model is 10 % slow) against message size, around a zero line."""
+    """Relative errors (0.1 = the model is 10 % slow) against message size, around a zero line.
+
+    What is above +200 % is drawn there; the table keeps its number.
+    """
+    percent = {label: (np.ravel(x), 100 * np.ravel(y)) for label, (x, y) in residuals.items()}
     with _drawing(ax) as drawing:
-        drawing.scatter({label: (x, 100 * np.asarray(y)) for label, (x, y) in residuals.items()}, joined=True)
+        shown = {label: (x, np.minimum(y, MOST_RESIDUAL)) for label, (x, y) in percent.items()}
+        drawing.scatter(shown, joined=True)
         drawing.rule(0)
         drawing.size_axis()
         worst = max((abs(point.y) for point in drawing.points), default=0)
-        limit = next((step for step in (25, 50, 100, 200, 500) if worst <= 0.95 * step), 1.1 * worst)
-        drawing.linear_axis(drawing.ax.yaxis, TEXT["residual"], (-limit, limit))
+        limit = next((step for step in (25, 50, 100) if worst <= 0.95 * step), 1.04 * MOST_RESIDUAL)
+        drawing.linear_axis(drawing.ax.yaxis, TEXT["residual"], (-min(limit, 104), limit))
+        real = [(label, *pair) for label, (x, y) in percent.items() for pair in zip(x, y, strict=True)]
+        drawing.tell([Point(TEXT["residual"], label, float(x), float(y)) for label, x, y in real])
     return drawing.ax
 
 
@@ -269,7 +277,7 @@ class _Drawing:
         left = np.zeros(len(rows))
         for i, part in enumerate(parts):
             width = np.array([row.get(part, 0.0) for row in rows.values()])
-            style = {"color": COLOURS[i % 7], "hatch": HATCHES[i % 5], "edgecolor": "white"}
+            style = {"color": COLOURS[i % 7], "hatch": HATCHES[i % 5], "edgecolor": "white", "linewidth": 0}
             patches = self._keep(
                 f"bars {i} of {len(rows)}",
                 lambda style=style: self.ax.barh(np.arange(len(rows)), 1, height=0.6, **style),
@@ -278,7 +286,8 @@ class _Drawing:
                 patch.set_x(x)
                 patch.set_width(w)
             left = left + width
-            self._handles.append((patches, part))
+            if width.any():
+                self._handles.append((patches, part))
             self.points += [Point("", part, row, float(w)) for row, w in zip(rows, width, strict=True)]
 
     def squares(self, series: Mapping[str, XY], columns: int) -> None:
@@ -301,7 +310,9 @@ class _Drawing:
 
     def size_axis(self) -> None:
         low, high = self._range(0)
-        ticks = [2.0 ** (5 * k) for k in range(9)]
+        doublings = math.log2(1.7 * high / low)
+        step = next(step for step in (5, 3, 2, 1) if doublings >= 4 * step or step == 1)
+        ticks = [2.0**k for k in range(0, 46, step)]
         self._log(self.ax.xaxis, (low / 1.3, high * 1.3), ticks, fmt_bytes)
         self.ax.set_xlabel(TEXT["size"])
 
@@ -315,7 +326,9 @@ class _Drawing:
 
     def rate_axis(self, label: str) -> None:
         low, high = min(p.y for p in self.points), max(p.y for p in self.points)
-        steps = (1,) if high / low > 300 else (1, 2, 5)  # at least two ticks for links of one speed, too
+        wider = max(1.0, 4 * low / high) ** 0.5  # at least a factor of four, for links of one speed
+        low, high = low / wider, high * wider
+        steps = (1,) if high / low > 300 else (1, 2, 5)
         decades = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
         ticks = [step * 10.0**k for k in decades for step in steps]
         self._log(self.ax.xaxis, (low / 1.6, high * 1.6), ticks, lambda tick: f"{tick:,.6g}")

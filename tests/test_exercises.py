@@ -1,11 +1,13 @@
 """What holds for every exercise, and what the kinds do with every kind of answer."""
 
 import re
+import sys
 
 import pytest
 
 from interconnect_lab import exercises, labs
-from interconnect_lab.exercises.kinds import Choice, Function, Order, Quantity, Trap, quantity
+from interconnect_lab.exercises.kinds import Choice, Function, Order, Quantity, Trap
+from interconnect_lab.exercises.quantity import quantity
 
 ALL = list(exercises.exercises().values())
 every_exercise = pytest.mark.parametrize("exercise", ALL, ids=[exercise.name for exercise in ALL])
@@ -116,11 +118,19 @@ COMMON = {"name": "made-up", "question": "How much?", "hints": ("Think.", "Think
         ("400 kB", False, "too large by less than a factor of 2"),
         ("25 MB", False, "too large by a factor of 100 or more"),
         ("1 B", False, "too small by a factor of 1,000 or more"),
-        ("-250 kB", False, "not negative"),
+        ("-250 kB", False, "above zero"),
+        ("250,000 B", True, "So."),
         ("250000", False, "write a number and its unit"),
         ("250 ms", False, "write a number and its unit"),
         ("250 kb", False, "bits or bytes"),
-        ("fast", False, "expected a number"),
+        ("fast", False, "write a number and its unit"),
+        ("250 KiB", False, "between kB and KiB"),
+        ("250 kilobytes.", True, "So."),
+        ("≈ 0.25·10⁶ bytes", True, "So."),
+        ("0,25 MB", True, "So."),
+        ("250,000 kB", False, "A comma groups thousands"),
+        ("25 MB", False, "too large by a factor of 100 or more"),
+        ("<b>", False, "Not '<b>'"),
     ],
 )
 def test_a_quantity_is_judged_by_value_and_unit(answer, correct, said):
@@ -129,9 +139,30 @@ def test_a_quantity_is_judged_by_value_and_unit(answer, correct, said):
     assert said in str(verdict)
 
 
-@pytest.mark.parametrize("answer", ["76.9 %", "76.9%", "0.769"])
+@pytest.mark.parametrize("answer", ["76.9 %", "76.9%", "0.769", "76.9 percent", "10/13", "76,9 %"])
 def test_a_share_may_be_written_either_way(answer):
     assert Quantity(**COMMON, solution="", answer="76.9 %").check(answer)
+
+
+@pytest.mark.parametrize(
+    "answer", ["12.7", "12.7 steps/s", "12.7 /s", "12.7 Hz", "×12.7", "12.7 fold", "12,7"]
+)
+def test_a_pure_number_may_have_words_behind_it(answer):
+    number = Quantity(**COMMON, solution="", answer="12.7")
+    assert number.check(answer)
+    assert "without a unit" in str(number.check("12.7 GB/s"))
+
+
+def test_a_percentage_without_its_sign_is_told_so():
+    assert "write 76.9 %" in str(Quantity(**COMMON, solution="", answer="76.9 %").check("76.9"))
+
+
+@pytest.mark.parametrize("answer", ["12ms", " 12 MS. ", "`12 ms`"])
+def test_a_choice_is_known_however_it_is_typed(answer):
+    trap = Trap("twice", "24 ms", "That is twice as much.")
+    choice = Choice(**COMMON, solution="", options=("12 ms", "24 ms"), answer="12 ms", traps=(trap,))
+    assert choice.check(answer)
+    assert "choose one of" in str(choice.check("13 ms"))
 
 
 def test_an_order_says_which_place_is_wrong():
@@ -144,6 +175,10 @@ def test_an_order_says_which_place_is_wrong():
     assert order.check("NVLink 5, NVLink 4, PCIe 5").trap == "backwards"
     assert "Place 1 is not NVLink 4" in str(order.check("NVLink 4, PCIe 5, NVLink 5"))
     assert "all of these once" in str(order.check("PCIe 5"))
+    assert order.check("NVLink 5 > NVLink 4 > PCIe 5")
+    assert order.check("`PCIe 5` → NVLink 4 → NVLink 5.")
+    for nonsense in (5, True, 5.0, len):
+        assert "all of these once" in str(order.check(nonsense))
 
 
 def test_a_function_is_checked_on_cases_that_the_reader_does_not_see():
@@ -158,6 +193,10 @@ def test_a_function_is_checked_on_cases_that_the_reader_does_not_see():
     assert "hand over a function" in str(function.check("double"))
     assert "expected 2" in str(function.check(lambda x: None))
     assert "expected 2" in str(function.check(lambda x: {1: "no"}[1]))
+    for wrong in ([2.0], (2.0, 2.0), "2", 2 + 0j, [[1], [1, 2]], ["a"] * 9999):
+        assert len(str(function.check(lambda x, wrong=wrong: wrong))) < 200
+        assert not function.check(lambda x, wrong=wrong: wrong)
+    assert "SystemExit" in str(function.check(lambda x: sys.exit()))
 
 
 def test_badly_made_exercises_are_refused():

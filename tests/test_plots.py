@@ -87,6 +87,29 @@ def test_the_table_holds_the_plotted_numbers_in_the_units_of_the_axes(ax):
     assert [point.series for point in plots.table(panels)] == ["a", "a", plots.TEXT["idle"]]
 
 
+def test_a_residual_beyond_the_panel_is_drawn_at_its_edge_and_told_as_it_is(ax):
+    plots.residuals_vs_size({"absurd": ([8, 64], [25.0, -0.9])}, ax=ax)
+    assert ax.lines[0].get_ydata().tolist() == [plots.MOST_RESIDUAL, -90]
+    assert [point.y for point in plots.table(ax)] == [2500, -90]
+    assert ax.get_ylim() == (-104, 1.04 * plots.MOST_RESIDUAL)
+
+
+def test_an_axis_of_sizes_has_four_ticks_or_more(ax):
+    for first, last in ((32 * 2**20, 2**34), (8, 2**34), (2**20, 2**24)):
+        plots.time_vs_size([first, last], {"a": [1e-6, 1e-3]}, ax=ax)
+        assert 4 <= len(ax.get_xticks()) <= 9
+
+
+def test_links_of_one_speed_still_have_an_axis_to_read(ax):
+    plots.rate_bars({"only": {"one way": 25e9}}, ax=ax)
+    assert len(ax.get_xticks()) >= 2
+
+
+def test_a_part_that_is_nowhere_is_not_in_the_legend(ax):
+    plots.stacked_bars({"x": {"a": 1.0, "none": 0.0}}, label="time (ms)", ax=ax)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a"]
+
+
 def test_bars_stand_end_to_end(ax):
     CALLS["stacked_bars"](ax)
     ends = [(patch.get_x(), patch.get_width()) for patch in ax.patches]

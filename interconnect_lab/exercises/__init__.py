@@ -12,7 +12,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import MappingProxyType
 
-from interconnect_lab.exercises.kinds import Exercise, Verdict
+from interconnect_lab.exercises.exercise import Exercise, Verdict
 
 __all__ = ["Exercise", "Verdict", "ask", "chapter", "chapters", "check", "exercises"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipywidgets as widgets
 
 from interconnect_lab import exercises
-from interconnect_lab.exercises.kinds import Exercise, marked
+from interconnect_lab.exercises.exercise import Exercise, marked
 
 TEXT = {
     "check": "Check",
@@ -72,8 +72,12 @@ class Answer(widgets.VBox):
         if self.exercise.kind == "function":
             return None
         label = TEXT["order" if self.exercise.kind == "order" else "answer"]
+        layout = {"width": "min(100%, 520px)" if self.exercise.kind == "order" else "320px"}
         return widgets.Text(
-            description=label, continuous_update=False, style={"description_width": "initial"}
+            description=label,
+            continuous_update=False,
+            style={"description_width": "initial"},
+            layout=layout,
         )
 
     def _page(self) -> str:

@@ -25,7 +25,8 @@ TEXT = {
     "save": "Save or share",
     "csv": "Numbers (CSV)",
     "svg": "Picture (SVG)",
-    "link": "This state as a link ending",
+    "link": "This state as the end of a link:",
+    "unmoved": "no control was moved, so any link to this lab shows it",
     "caption": "The numbers in the picture",
     "rows_left_out": "{count} more rows: save the CSV",
     "error": "This lab failed: {error}. Please report it with the link ending below.",
@@ -42,6 +43,7 @@ STYLE = """<style>
 .lab-points{max-height:300px;overflow:auto}
 .lab-points table{border-collapse:collapse;font-size:.9em}
 .lab-points td,.lab-points th{padding:1px 10px 1px 0;text-align:left}
+.lab select{background-color:#fff;color:#111}
 .lab textarea{white-space:pre;overflow:auto;font-family:monospace}
 .lab :focus-visible,.lab .noUi-handle:focus{outline:3px solid #D55E00;outline-offset:1px}
 </style>"""
@@ -276,7 +278,8 @@ class Lab(widgets.VBox):
             return f'<a download="{self.name}.{kind}" href="data:{mime};base64,{data}">{TEXT[kind]}</a>'
 
         files = anchor("csv", "text/csv", self.csv()), anchor("svg", "image/svg+xml", self.svg())
-        return f"<p>{' · '.join(files)} · {TEXT['link']} <code>{html.escape(self.link)}</code></p>"
+        state = f"{TEXT['link']} <code>{html.escape(self.link)}</code>"
+        return f"<p>{' · '.join(files)} · {state if self.link != '?' else TEXT['unmoved']}</p>"
 
     def _table_html(self) -> str:
         def row(cells: Iterable[object], tag: str = "td") -> str:

@@ -14,7 +14,7 @@ from matplotlib.transforms import Bbox
 
 from interconnect_lab import plots
 
-GAP_OF_LEFT = 0.2  # of the gap between two panels belongs to the left one; the rest is the right one's labels
+LEFT_LABEL = 26  # pixels by which a left panel's last tick label may reach into the gap between two
 
 
 class Picture:
@@ -37,7 +37,7 @@ class Picture:
 
     def png(self) -> bytes:
         """The picture as it is now."""
-        moving = plots.moving(self.panels)
+        moving = plots.moving([ax for ax in self.panels if ax.get_visible()])
         for artist in moving:
             artist.set_animated(True)  # so that drawing a panel leaves it out
         for i, ax in enumerate(self.panels):
@@ -67,6 +67,6 @@ def _regions(figure: Figure, panels: list[Axes]) -> list[Bbox]:
     """Full-height strips, one a panel, in pixels."""
     width, height = figure.bbox.size
     places = [ax.get_position(original=True) for ax in panels]
-    gaps = [left.x1 + GAP_OF_LEFT * (right.x0 - left.x1) for left, right in pairwise(places)]
-    edges = [0, *(round(gap * width) for gap in gaps), width]
+    gaps = [(width * left.x1, width * (right.x0 - left.x1)) for left, right in pairwise(places)]
+    edges = [0, *(round(start + min(LEFT_LABEL, gap / 2)) for start, gap in gaps), width]
     return [Bbox.from_extents(a, 0, b, height) for a, b in pairwise(edges)]
