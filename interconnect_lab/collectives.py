@@ -3,6 +3,7 @@
 ``nbytes`` follows nccl-tests: the input of one rank for all-reduce, broadcast and reduce; the total over all
 ranks (ranks × block) for all-gather (output), reduce-scatter (input) and all-to-all (send buffer).
 ``nbytes`` and ``ranks`` may be arrays that broadcast. The arithmetic of the reduction itself is left out.
+The dictionaries hold what may be chosen; the textbook's ring, which is wrong, is not among it.
 
 Sources: Thakur, Rabenseifner, Gropp 2005 and MPICH's comments (MPI's algorithms); Bruck et al. 1997;
 Patarasuk, Yuan 2009 (ring); Sanders, Speck, Träff 2009 (two trees); Chan et al. 2007 (lower bounds);
@@ -42,7 +43,8 @@ def ring_all_reduce(nbytes: Bytes, ranks: Ranks, link: AnyLink) -> Seconds:
 def textbook_ring_all_reduce(nbytes: Bytes, ranks: Ranks, link: AnyLink) -> Seconds:
     """The ring as many texts print it, with (p - 1) latencies: half of the true 2(p - 1) steps."""
     nbytes, ranks = _checked(nbytes, ranks)
-    return (ranks - 1) * link.time(0) + 2 * _all_but_one(ranks) * nbytes / link.bandwidth
+    latency, bandwidth = _two_numbers(link)
+    return (ranks - 1) * latency + 2 * _all_but_one(ranks) * nbytes / bandwidth
 
 
 def recursive_doubling_all_reduce(nbytes: Bytes, ranks: Ranks, link: AnyLink) -> Seconds:
@@ -59,8 +61,9 @@ def rabenseifner_all_reduce(nbytes: Bytes, ranks: Ranks, link: AnyLink) -> Secon
     """
     nbytes, ranks = _checked(nbytes, ranks)
     folded, halvings = _is_folded(ranks), _floor_log2(ranks)
+    latency, bandwidth = _two_numbers(link)
     moved = 2 * (1 - 0.5**halvings) + 2 * folded
-    return 2 * (halvings + folded) * link.time(0) + moved * nbytes / link.bandwidth
+    return 2 * (halvings + folded) * latency + moved * nbytes / bandwidth
 
 
 def tree_all_reduce(nbytes: Bytes, ranks: Ranks, link: AnyLink) -> Seconds:
@@ -100,7 +103,8 @@ def hierarchical_all_reduce(
     >>> round(hierarchical_all_reduce(2e9, 8, 8, nvlink, nic) * 1e3, 1)  # ms, chapter 07
     16.5
     """
-    nbytes, gpus_per_node = _checked(nbytes, gpus_per_node)
+    nbytes, gpus_per_node = _checked(nbytes, gpus_per_node, "gpus_per_node")
+    _, nodes = _checked(nbytes, nodes, "nodes")
     inside = ring_reduce_scatter(nbytes, gpus_per_node, inner) * 2  # the all-gather costs the same
     return inside + ring_all_reduce(nbytes / gpus_per_node, nodes, outer)
 
@@ -117,7 +121,8 @@ def ring_all_gather(nbytes: Bytes, ranks: Ranks, link: AnyLink) -> Seconds:
 def bruck_all_gather(nbytes: Bytes, ranks: Ranks, link: AnyLink) -> Seconds:
     """Double what each rank holds in every step: ceil(log2 p) steps, (p - 1)/p of nbytes, for any p."""
     nbytes, ranks = _checked(nbytes, ranks)
-    return _ceil_log2(ranks) * link.time(0) + _all_but_one(ranks) * nbytes / link.bandwidth
+    latency, bandwidth = _two_numbers(link)
+    return _ceil_log2(ranks) * latency + _all_but_one(ranks) * nbytes / bandwidth
 
 
 def ring_reduce_scatter(nbytes: Bytes, ranks: Ranks, link: AnyLink) -> Seconds:
@@ -126,12 +131,15 @@ def ring_reduce_scatter(nbytes: Bytes, ranks: Ranks, link: AnyLink) -> Seconds:
 
 
 def recursive_halving_reduce_scatter(nbytes: Bytes, ranks: Ranks, link: AnyLink) -> Seconds:
-    """Exchange half, a quarter, an eighth …: log2(p) steps, (p - 1)/p of nbytes; p a power of two."""
+    """Exchange half, a quarter, an eighth …: log2(p) steps, (p - 1)/p of nbytes.
+
+    Where p is no power of two, some ranks first hand all to a partner and last get their block (MPICH).
+    """
     nbytes, ranks = _checked(nbytes, ranks)
-    folded = _is_folded(ranks)
-    if folded if isinstance(folded, int) else folded.any():
-        raise ValueError(f"recursive halving needs ranks that are a power of two; got {ranks!r}")
-    return bruck_all_gather(nbytes, ranks, link)
+    folded, halvings = _is_folded(ranks), _floor_log2(ranks)
+    latency, bandwidth = _two_numbers(link)
+    moved = 1 - 0.5**halvings + folded * (1 + 1 / ranks)
+    return (halvings + 2 * folded) * latency + moved * nbytes / bandwidth
 
 
 # ---- broadcast and reduce ------------------------------------------------------------------------
@@ -165,9 +173,12 @@ def binomial_reduce(nbytes: Bytes, ranks: Ranks, link: AnyLink) -> Seconds:
 
 
 def reduce_scatter_gather_reduce(nbytes: Bytes, ranks: Ranks, link: AnyLink) -> Seconds:
-    """Recursive halving, then a binomial gather: 2 log2(p) steps, 2(p - 1)/p of nbytes; p a power of two."""
-    halving = recursive_halving_reduce_scatter(nbytes, ranks, link)
-    return halving + binomial_gather(nbytes, ranks, link)
+    """Recursive halving, then a binomial gather: 2 log2(p) steps, 2(p - 1)/p of nbytes; other p fold in."""
+    nbytes, ranks = _checked(nbytes, ranks)
+    folded, halvings = _is_folded(ranks), _floor_log2(ranks)
+    latency, bandwidth = _two_numbers(link)
+    moved = 2 * (1 - 0.5**halvings) + folded
+    return (2 * halvings + folded) * latency + moved * nbytes / bandwidth
 
 
 def chain_reduce(nbytes: Bytes, ranks: Ranks, link: AnyLink) -> Seconds:
@@ -297,7 +308,8 @@ def _steps(count: Ranks, nbytes: Bytes, link: AnyLink) -> Seconds:
 
 def _pipelined(nbytes: Bytes, fill: Ranks, rounds: int, link: AnyLink) -> Seconds:
     """(fill + rounds·c) messages of nbytes/c, with the c >= 1 that makes it least."""
-    latency, transfer = link.time(0), nbytes / link.bandwidth
+    latency, bandwidth = _two_numbers(link)
+    transfer = nbytes / bandwidth
     waiting = (fill > 0) * fill
     one_chunk = (fill + rounds) * (latency + transfer)
     best = fill * latency + rounds * transfer + 2 * (waiting * rounds * latency * transfer) ** 0.5
@@ -305,6 +317,13 @@ def _pipelined(nbytes: Bytes, fill: Ranks, rounds: int, link: AnyLink) -> Second
     if isinstance(worth_cutting, (bool, np.bool_)):
         return best if worth_cutting else one_chunk
     return np.where(worth_cutting, best, one_chunk)
+
+
+def _two_numbers(link: AnyLink) -> tuple[float, float]:
+    """Latency and bandwidth; ValueError for a link that takes more numbers to describe."""
+    if isinstance(link, PiecewiseLink):
+        raise ValueError(f"this cost needs one latency and one bandwidth: fit_link gives them; got {link!r}")
+    return link.time(0), link.bandwidth
 
 
 def _many(ranks: Ranks) -> float | np.ndarray:
@@ -325,22 +344,24 @@ def _is_folded(ranks: Ranks) -> Ranks:
     return _ceil_log2(ranks) - _floor_log2(ranks)
 
 
-def _checked(nbytes: Bytes, ranks: Ranks) -> tuple[Bytes, Ranks]:
-    """Both as numbers or arrays; ValueError shows what is negative, below one rank, or no whole number."""
+def _checked(nbytes: Bytes, ranks: Ranks, what: str = "ranks") -> tuple[Bytes, Ranks]:
+    """Both as numbers or arrays; ValueError shows what is negative, below one, or no whole number."""
     nbytes = checked_nbytes(nbytes)
     if isinstance(ranks, int):
         if ranks >= 1:
             return nbytes, ranks
-        raise ValueError(f"ranks must be 1 or more; got {ranks!r}")
+        raise ValueError(f"{what} must be 1 or more; got {ranks!r}")
     counts = np.asarray(ranks)
-    if counts.dtype.kind not in "iu":
-        raise ValueError(f"ranks must be whole numbers; got {ranks!r}")
-    if counts.size and counts.min() < 1:
-        raise ValueError(f"ranks must be 1 or more; got {counts.min()!s}")
+    if counts.dtype.kind not in "iuf" or not (counts == np.rint(counts)).all():
+        raise ValueError(f"{what} must be whole numbers; got {ranks!r}")
+    if counts.size and not (counts.min() >= 1 and counts.max() < 2**53):
+        wrong = counts.min() if counts.min() < 1 else counts.max()
+        raise ValueError(f"{what} must be 1 or more, and finite; got {wrong!s}")
     return nbytes, counts.astype(np.int64)
 
 
 def _positive(seconds: Seconds) -> Seconds:
-    if not np.all(np.asarray(seconds) > 0):
-        raise ValueError(f"seconds must be above 0; got {seconds!r}")
-    return seconds
+    times = np.asarray(seconds)
+    if times.dtype.kind not in "iuf" or not ((times > 0) & (times < np.inf)).all():
+        raise ValueError(f"seconds must be finite and above 0; got {seconds!r}")
+    return times if times.ndim else seconds

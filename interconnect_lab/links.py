@@ -10,6 +10,7 @@ import numpy as np
 
 from interconnect_lab.units import Bytes, BytesPerSecond, Seconds, fmt_bytes
 
+MOST_CHOICES = 5000  # of inner points, in a piecewise fit: a fraction of a second
 LEAST_GROWTH = 1e-3  # of the longest time; a fit whose bytes cost less says nothing about bandwidth
 
 
@@ -24,11 +25,13 @@ class Link:
     (5.31, 200000.0)
     """
 
-    latency: Seconds
-    bandwidth: BytesPerSecond
+    latency: float
+    bandwidth: float
     source: str
 
     def __post_init__(self) -> None:
+        if not isinstance(self.source, str) or not self.source.strip():
+            raise ValueError(f"source must say who says so; got {self.source!r}")
         if not _is_finite(self.latency) or self.latency < 0:
             raise ValueError(f"latency must be a finite number of seconds, 0 or more; got {self.latency!r}")
         if not _is_finite(self.bandwidth) or self.bandwidth <= 0:
@@ -39,27 +42,36 @@ class Link:
         return self.latency + checked_nbytes(nbytes) / self.bandwidth
 
     @property
-    def half_size(self) -> Bytes:
+    def half_size(self) -> float:
         """The size n½ = latency × bandwidth at which half of the time is latency."""
         return self.latency * self.bandwidth
 
     def effective_bandwidth(self, nbytes: Bytes) -> BytesPerSecond:
         """Size over time: half of ``bandwidth`` at ``half_size``, 90 % of it at nine times that."""
-        return checked_nbytes(nbytes) / self.time(nbytes)
+        return _rate(nbytes, self.time(nbytes), self.bandwidth)
 
 
 def checked_nbytes(nbytes: Bytes) -> Bytes:
-    """Return ``nbytes`` as a number or array; ValueError where any of it is negative or not a number."""
+    """Return ``nbytes`` as a number or array; ValueError where any is negative, infinite or no number."""
     if isinstance(nbytes, (int, float)):
-        if nbytes >= 0:
+        if 0 <= nbytes < math.inf:
             return nbytes
-        raise ValueError(f"nbytes must be 0 or more; got {nbytes!r}")
+        raise ValueError(f"nbytes must be finite, 0 or more; got {nbytes!r}")
     sizes = np.asarray(nbytes)
     if sizes.dtype.kind not in "iuf":
         raise ValueError(f"nbytes must be numbers, in bytes; got {nbytes!r}")
-    if sizes.size and not sizes.min() >= 0:
-        raise ValueError(f"nbytes must be 0 or more; got {sizes.min()!s}")
+    if sizes.size and not (sizes.min() >= 0 and sizes.max() < math.inf):
+        wrong = sizes.min() if not sizes.min() >= 0 else sizes.max()
+        raise ValueError(f"nbytes must be finite, 0 or more; got {wrong!s}")
     return sizes
+
+
+def _rate(nbytes: Bytes, seconds: Seconds, at_no_time: float) -> BytesPerSecond:
+    """Size over time; where neither is above 0, the limit ``at_no_time``."""
+    if np.ndim(seconds) == 0:
+        return nbytes / seconds if seconds > 0 else at_no_time
+    limit = np.full(np.shape(seconds), float(at_no_time))
+    return np.divide(np.asarray(nbytes, float), seconds, out=limit, where=seconds > 0)
 
 
 def _is_finite(value: object) -> bool:
@@ -119,7 +131,7 @@ class PiecewiseLink:
 
     def effective_bandwidth(self, nbytes: Bytes) -> BytesPerSecond:
         """Size over time, in bytes per second."""
-        return checked_nbytes(nbytes) / self.time(nbytes)
+        return _rate(nbytes, self.time(nbytes), self.bandwidth)
 
 
 @dataclass(frozen=True)
@@ -157,7 +169,7 @@ class Fit:
 
 
 def fit_link(nbytes: Bytes, seconds: Seconds, source: str = "fit") -> Fit:
-    """Fit latency and bandwidth so that the mean absolute relative error is least.
+    """Fit latency and bandwidth for the least mean absolute relative error (to within a few percent).
 
     Relative, since times span six decades; absolute, since one outlier must not bend the line.
     ``nbytes`` and ``seconds`` are arrays of one length. Raises ValueError for fewer than two different
@@ -180,7 +192,7 @@ def fit_piecewise(nbytes: Bytes, seconds: Seconds, max_parameters: int = 6, sour
     Each inner point costs two: where it lies and its time. Points are tried at the measured sizes and
     the combination with the least mean absolute relative error is kept. Errors as for ``fit_link``.
     """
-    if max_parameters < 2:
+    if not isinstance(max_parameters, int) or max_parameters < 2:
         raise ValueError(f"max_parameters must be 2 or more; got {max_parameters!r}")
     nbytes, seconds = _checked_points(nbytes, seconds)
     inner = min((max_parameters - 2) // 2, max(0, (len(np.unique(nbytes)) - 2) // 2))
@@ -210,7 +222,12 @@ def _rising(nbytes: np.ndarray, knots: np.ndarray) -> np.ndarray:
 
 
 def _candidate_knots(nbytes: np.ndarray, inner: int, most: int = 30) -> np.ndarray:
-    """All choices of ``inner`` sizes among (at most ``most``) measured ones, shape (choices, inner)."""
+    """All choices of ``inner`` sizes among (at most ``most``) measured ones, shape (choices, inner).
+
+    Fewer sizes are tried where there would be more than ``MOST_CHOICES``.
+    """
+    while math.comb(most, inner) > MOST_CHOICES:
+        most -= 1
     sizes = np.unique(nbytes[nbytes > 0])[1:-1]
     if len(sizes) > most:
         sizes = sizes[np.linspace(0, len(sizes) - 1, most).round().astype(int)]

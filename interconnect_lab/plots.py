@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -102,7 +101,7 @@ def residuals_vs_size(residuals: Mapping[str, XY], *, ax: Axes | None = None) ->
         drawing.scatter(shown, joined=True)
         drawing.rule(0)
         drawing.size_axis()
-        worst = max((abs(point.y) for point in drawing.points), default=0)
+        worst = max((abs(point.y) for point in drawing.points if math.isfinite(point.y)), default=0)
         limit = next((step for step in (25, 50, 100) if worst <= 0.95 * step), 1.04 * MOST_RESIDUAL)
         drawing.linear_axis(drawing.ax.yaxis, TEXT["residual"], (-min(limit, 104), limit))
         real = [(label, *pair) for label, (x, y) in percent.items() for pair in zip(x, y, strict=True)]
@@ -123,11 +122,12 @@ def stacked_bars(rows: Mapping[str, Mapping[str, float]], *, label: str, ax: Axe
 def rate_bars(
     rates: Mapping[str, Mapping[str, float]],
     *,
-    label: str = TEXT["bandwidth"],
+    label: str | None = None,
     apart: float = 0.0,
     ax: Axes | None = None,
 ) -> Axes:
     """Rates (bytes/s) on a log axis: a row a link, a marker a kind of rate, ``apart`` rows below the last."""
+    label = label or TEXT["bandwidth"]
     with _drawing(ax) as drawing:
         kinds = list(dict.fromkeys(kind for row in rates.values() for kind in row))
         for k, kind in enumerate(kinds):
@@ -176,7 +176,7 @@ def shares_vs_ranks(
 def gpu_grid(idle: float, gpus: int, *, ax: Axes | None = None) -> Axes:
     """One square a GPU, as many grey as the time that all of them wait would keep idle."""
     with _drawing(ax) as drawing:
-        columns = math.ceil(math.sqrt(gpus))
+        columns = max(1, math.ceil(math.sqrt(gpus)))
         spot = np.arange(gpus)
         x, y = spot % columns, -(spot // columns)
         busy = spot < round(gpus - idle)
@@ -188,25 +188,23 @@ def gpu_grid(idle: float, gpus: int, *, ax: Axes | None = None) -> Axes:
 def table(axes: Axes | Iterable[Axes]) -> list[Point]:
     """The numbers last drawn: (panel, series, x, y), in the units of the axis labels."""
     panels = [axes] if isinstance(axes, Axes) else list(axes)
-    return [point for ax in panels if ax in _DRAWINGS for point in _DRAWINGS[ax].points]
+    return [point for ax in panels for point in _drawn(ax).points]
 
 
 def moving(axes: Axes | Iterable[Axes]) -> list[Artist]:
     """What a next call may move, from back to front: lines, points, bars and the names of marks."""
     panels = [axes] if isinstance(axes, Axes) else list(axes)
-    kept = [artist for ax in panels if ax in _DRAWINGS for _, artist in sorted(_DRAWINGS[ax].artists.items())]
+    kept = [artist for ax in panels for _, artist in sorted(_drawn(ax).artists.items())]
     flat = [part for artist in kept for part in (artist if isinstance(artist, Container) else [artist])]
     return sorted(flat, key=lambda artist: artist.get_zorder())
 
 
 def frame(ax: Axes) -> tuple:
     """What the rest looks like: two equal frames differ in nothing but what ``moving`` draws."""
-    return _DRAWINGS[ax].frame() if ax in _DRAWINGS else ()
+    return _drawn(ax).frame()
 
 
 # ---- what a second call updates ----------------------------------------------------------------------------
-
-_DRAWINGS: WeakKeyDictionary[Axes, _Drawing] = WeakKeyDictionary()
 
 
 def _drawing(ax: Axes | None) -> _Drawing:
@@ -215,9 +213,14 @@ def _drawing(ax: Axes | None) -> _Drawing:
 
         _, ax = plt.subplots(figsize=(6.4, 3.6), dpi=100)
         ax.figure.subplots_adjust(left=0.13, right=0.97, bottom=0.16, top=0.86)
-    if ax not in _DRAWINGS:
-        _DRAWINGS[ax] = _Drawing(ax)
-    return _DRAWINGS[ax]
+    return _drawn(ax)
+
+
+def _drawn(ax: Axes) -> _Drawing:
+    """What was drawn on these axes; it is kept on them, and goes when they go."""
+    if not hasattr(ax, "interconnect_lab_drawing"):
+        ax.interconnect_lab_drawing = _Drawing(ax)
+    return ax.interconnect_lab_drawing
 
 
 class _Drawing:
@@ -250,7 +253,7 @@ class _Drawing:
 
     def lines(self, series: Mapping[str, XY]) -> None:
         for i, (label, (x, y)) in enumerate(series.items()):
-            style = {"color": COLOURS[i % 7], "linestyle": DASHES[i % 7], "linewidth": 2}
+            style = {"color": COLOURS[i % 7], "linestyle": DASHES[(i + i // 7) % 7], "linewidth": 2}
             self._xy(f"line {i}", label, (x, y), style)
 
     def scatter(self, series: Mapping[str, XY], *, joined: bool = False, after: int = 0) -> None:
@@ -325,7 +328,7 @@ class _Drawing:
         self.ax.set_ylabel(TEXT["time"])
 
     def rate_axis(self, label: str) -> None:
-        low, high = min(p.y for p in self.points), max(p.y for p in self.points)
+        low, high = self._range(1)
         wider = max(1.0, 4 * low / high) ** 0.5  # at least a factor of four, for links of one speed
         low, high = low / wider, high * wider
         steps = (1,) if high / low > 300 else (1, 2, 5)
@@ -342,13 +345,15 @@ class _Drawing:
 
     def linear_axis(self, axis: Axis, label: str, limits: tuple[float | None, float | None]) -> None:
         low, high = limits
-        values = [point.y for point in self.points]
+        values = [point.y for point in self.points if math.isfinite(point.y)]
+        self._scale(axis, "linear")
         high = _round_up(max(values, default=1)) if high is None else high
         self._fixed(axis, (low, high or 1), _round_ticks(low, high or 1), lambda tick: f"{tick:,.6g}")
         axis.set_label_text(label)
 
     def linear_time_axis(self) -> None:
-        last = _round_up(max(float(point.x) for point in self.points))
+        self._scale(self.ax.xaxis, "linear")
+        last = _round_up(max((float(point.x) for point in self.points if math.isfinite(point.x)), default=1))
         self._fixed(self.ax.xaxis, (0, last), _round_ticks(0, last), fmt_time)
         self.ax.set_xlabel(TEXT["time"])
 
@@ -378,10 +383,13 @@ class _Drawing:
         """Put the names of marks above and below in turn, inside the axes; above-left where times rise."""
         notes = [artist for key, artist in self.artists.items() if key.startswith("note")]
         to_axes = self.ax.transData - self.ax.transAxes
-        for i, note in enumerate(notes):
-            across, up = to_axes.transform(note.xy)
+        places = [to_axes.transform(note.xy) for note in notes]
+        low = len(places) > 1 and all(up < 0.15 for _, up in places)  # none can go below: side by side
+        for i, (note, (across, up)) in enumerate(zip(notes, places, strict=True)):
             above = i % 2 == 0 or up < 0.1
             left = across > 0.8 or (i % 2 == 0 and across > 0.2 and self.ax.get_yscale() == "log")
+            if low:
+                left = across == min(x for x, _ in places)
             note.set_position((-8 if left else 8, 7 if above else -13))
             note.set_horizontalalignment("right" if left else "left")
 
@@ -391,11 +399,14 @@ class _Drawing:
         return (min(values), max(values)) if values else (1.0, 10.0)
 
     def _log(self, axis: Axis, limits: tuple[float, float], ticks, text) -> None:
-        if axis.get_scale() != "log":
-            getattr(self.ax, f"set_{axis.axis_name}scale")("log")
+        self._scale(axis, "log")
+        self._fixed(axis, limits, [tick for tick in ticks if limits[0] <= tick <= limits[1]], text)
+
+    def _scale(self, axis: Axis, scale: str) -> None:
+        if axis.get_scale() != scale:
+            getattr(self.ax, f"set_{axis.axis_name}scale")(scale)
             axis.set_minor_locator(NullLocator())
             self._ticks.pop(axis.axis_name, None)
-        self._fixed(axis, limits, [tick for tick in ticks if limits[0] <= tick <= limits[1]], text)
 
     def _fixed(self, axis: Axis, limits: tuple[float, float], ticks, text) -> None:
         ticks = list(ticks)

@@ -20,6 +20,7 @@ Ranks: TypeAlias = "int | np.ndarray"
 ns, us, ms = 1e-9, 1e-6, 1e-3
 KB, MB, GB, TB = 1e3, 1e6, 1e9, 1e12
 KiB, MiB, GiB, TiB = 2**10, 2**20, 2**30, 2**40
+GiBps = 2**30
 MBps, GBps, TBps = 1e6, 1e9, 1e12
 Mbps, Gbps, Tbps = 1e6 / 8, 1e9 / 8, 1e12 / 8
 
@@ -39,7 +40,7 @@ _TIME = {
 
 _NUMBER = re.compile(r"\s*([-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(\S.*)?", re.S)
 _SIZE_UNIT = re.compile(r"(Ki|Mi|Gi|Ti|Pi|[kKMGTP])?(B|bytes?|bits?|b)")
-_PER_SECOND = re.compile(r"(.*?)(?:/s(?:ec)?|ps)")
+_PER_SECOND = re.compile(r"(.*?)(?:\s*/\s*s(?:ec|econd)?|ps)")
 
 
 def parse_number(text: str) -> tuple[float, str]:
@@ -84,8 +85,8 @@ def parse_rate(text: str) -> float:
     if not match:
         raise ValueError(f"expected a rate such as '50 GB/s' or '400 Gb/s'; got {_shown(text)}")
     size = match[1].strip()
-    if re.fullmatch(r"([kKMGTP]i?)?b", size):  # in a rate, lower-case b is always bits
-        size = size[:-1] + "bit"
+    if re.fullmatch(r"([kKMGTPmgtp]i?)?b", size):  # in a rate, lower-case b is always bits
+        size = size[:-1].replace("k", "K").upper().replace("I", "i") + "bit"
     return value * _size_unit(size, text)
 
 

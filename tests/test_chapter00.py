@@ -6,7 +6,7 @@ import csv
 
 import pytest
 
-from interconnect_lab import labs, specs
+from interconnect_lab import collectives, labs, specs
 from interconnect_lab.labs import chapter00
 from interconnect_lab.labs.chapter00 import (
     all_reduce_time,
@@ -74,6 +74,10 @@ def test_weak_and_strong_scaling_from_one_node_to_eight():
 
 def test_the_ceiling_is_the_measured_rate_to_two_digits():
     # chapters.md: 10 nodes measure 337 GB/s at 2 GiB, one node 476
+    for name, measured in {"h100x80_10n_g8": 337, "h100x8_1n": 476}.items():
+        curve = specs.sweep(name, op="all_reduce")
+        rate = collectives.busbw("all_reduce", 2 * GiB, curve.ranks, curve.time(2 * GiB))
+        assert rate == pytest.approx(measured * GBps, rel=0.002)
     assert chapter00.measured_rate("h100x80_10n_g8") == pytest.approx(340 * GBps)
     assert chapter00.measured_rate("h100x8_1n") == pytest.approx(480 * GBps)
     assert network_rate(64, 8, 800 * Gbps) == network_rate(64, 8)
@@ -110,6 +114,8 @@ def test_the_model_misses_published_curves_by(name, nics, nbytes, error):
         ({"nics": 1, "overlap": 100}, ["66.7 ms hide", "for 12.1 ms the GPUs wait", "takes 112.1 ms"]),
         ({"nics": 2, "bytes_per_element": 4}, ["4 GB of gradients take 78.8 ms through two NICs"]),
         ({"gpus": 512, "nic_Gbps": 100, "billions": 70}, ["140 GB", "of 512 GPUs"]),
+        ({}, ["None of it hides behind the backward pass: the GPUs wait 19.7 ms."]),
+        ({"overlap": 100}, ["All of it hides", "the GPUs do not wait", "takes 100 ms, efficiency 100.0 %"]),
     ],
 )
 def test_one_step_reads(values, says):
@@ -134,7 +140,15 @@ def test_one_step_tells_the_three_bars_and_the_idle_gpus():
         ({}, ["from 107.3 ms to 111.8 ms", "keeps 96.0 %", "Llama 3.1 70B 98.3 % (64 to 2,048 GPUs)"]),
         ({"nics": 1}, ["from 107.3 ms to 179.9 ms", "one NIC a node", "MPT 1B 90.3 % (128 to 512 GPUs)"]),
         ({"scaling": "strong"}, ["8.6 times", "keeps 6.7 %", "ZeRO-3 30.6 % (384 to 1,536 GPUs)"]),
-        ({"scaling": "strong", "compute_ms": 10_000}, ["keeps 87.0 %"]),
+        (
+            {"scaling": "strong", "compute_ms": 10_000},
+            ["cut the step from 10.01 s to 89.88 ms", "keeps 87.0 %"],
+        ),
+        ({"compute_ms": 50_000}, ["1,024 GPUs the step stays at 50.01 s; each"]),
+        (
+            {"scaling": "strong", "compute_ms": 20, "nics": 1, "billions": 70},
+            ["128 times as many GPUs make the step longer, 530.4 ms → 5.595 s; each"],
+        ),
     ],
 )
 def test_adding_gpus_reads(values, says):
@@ -152,6 +166,25 @@ def test_adding_gpus_jumps_where_the_job_leaves_the_node():
     lab.set(scaling="strong", nics=8)
     at_64 = {point.series: point.y for point in lab.table if point.x == "64 GPUs"}
     assert (round(at_64["compute"], 1), round(at_64["waiting"], 1)) == (12.5, 11.6)
+
+
+def test_adding_gpus_from_64_on_brings_less_than_twice_the_speed():
+    """The second answer folded below the lab."""
+
+    def time(gpus: int) -> float:
+        return step(100 * ms * 8 / gpus, all_reduce_time(2 * GB, gpus, nics=8)).time
+
+    assert time(8) / time(1024) == pytest.approx(8.6, abs=0.05)
+    assert 1024 / 64 == 16
+    assert 1 < time(64) / time(1024) < 2
+
+
+@pytest.mark.parametrize(("compute_ms", "unit", "scale"), [(5000, "ms", ms), (10_000, "s", 1)])
+def test_bars_are_in_seconds_from_ten_seconds_on(compute_ms, unit, scale):
+    lab = labs.adding_gpus().set(compute_ms=compute_ms)
+    assert lab.figure.axes[0].get_xlabel() == f"time of one step ({unit})"
+    compute = next(point.y for point in lab.table if (point.series, point.x) == ("compute", "8 GPUs"))
+    assert compute * scale == pytest.approx(compute_ms * ms)
 
 
 # ---- published training runs -------------------------------------------------------------------------------

@@ -17,6 +17,13 @@ from interconnect_lab.units import GBps, Gbps, KiB, MiB, us
 
 NOTEBOOK = Path(__file__).resolve().parent.parent / "notebooks" / "01_latency_and_bandwidth.ipynb"
 H100 = "aic_h100_sxm_nccl2.29.2/all_reduce/8"
+FOUR = (
+    "v100x8_sxm2_5coll/all_reduce",
+    "aic_a100_sxm_nccl2.27.3/all_reduce/8",
+    H100,
+    "a100x16_dgx_2n_deepops",
+)
+POLARIS = "a100x4_polaris_n540_nccl2.21_cfg5/all_reduce"
 LINK = Link(5 * us, 50 * GBps, source="chapters.md 01")
 FASTER = Link(5 * us, 100 * GBps, source="chapters.md 01")
 
@@ -72,22 +79,63 @@ def test_two_points_give_both_numbers():
 
 def test_on_four_machines_two_numbers_are_worst_where_the_software_changes():
     # chapters.md 01: median error about 12 %, worst between 64 KiB and 8 MiB
-    names = ("v100x8_sxm2_5coll/all_reduce", "aic_a100_sxm_nccl2.27.3/all_reduce/8")
-    curves = [specs.sweep(name) for name in (*names, H100, "a100x16_dgx_2n_deepops")]
+    curves = [specs.sweep(name) for name in FOUR]
     fits = [fit_link(curve.nbytes, curve.seconds) for curve in curves]
     assert np.mean([fit.median_error for fit in fits]) == pytest.approx(0.12, abs=0.005)
     assert [fit.worst_size for fit in fits] == [512 * KiB, 8 * MiB, 8 * MiB, 512 * KiB]
     three = [fit_piecewise(curve.nbytes, curve.seconds) for curve in curves]
     assert max(fit.median_error for fit in three) < 0.033
     assert max(fit.worst_error for fit in three) < 0.145
+    joints = [size for fit in three for size in fit.link.sizes[1:]]
+    assert (min(joints), max(joints)) == (4 * KiB, 16 * MiB)
+
+
+def test_four_machines_swing_alike():
+    """Too long at small sizes, too short in the middle, at the largest size right or too long."""
+    fits = [fit_of(name) for name in FOUR]
+    assert max(fit.residuals[fit.nbytes < 4 * KiB].max() for fit in fits) == pytest.approx(0.22, abs=0.005)
+    assert all(fit.residuals[(fit.nbytes >= MiB) & (fit.nbytes <= 8 * MiB)].max() < 0 for fit in fits)
+    largest = [fit.residuals[-1] for fit in fits]
+    assert (min(largest), max(largest)) == pytest.approx((0, 0.17), abs=0.005)
+
+
+def test_how_far_off_two_numbers_can_be():
+    means = [fit_link(curve.nbytes, curve.seconds).mean_error for curve in specs.sweeps(min_sizes=20)]
+    assert (np.median(means), max(means)) == pytest.approx((0.13, 0.42), abs=0.005)
+    lab = {name: fit_of(name) for name in chapter01.CURVES.values()}
+    assert max(lab, key=lambda name: lab[name].mean_error) == POLARIS
+    assert lab[POLARIS].mean_error == pytest.approx(0.33, abs=0.005)
+    assert max(times_the_line(fit_of(name)) for name in FOUR) == pytest.approx(2.9, abs=0.05)
+    assert times_the_line(lab[POLARIS]) == pytest.approx(6.1, abs=0.05)
+    assert lab[POLARIS].worst_size == 4 * MiB
+
+
+def times_the_line(fit: Fit) -> float:
+    """The most that a real time exceeds the line's, from 64 KiB to 8 MiB."""
+    return float(1 / (1 + fit.residuals[(fit.nbytes >= 64 * KiB) & (fit.nbytes <= 8 * MiB)].min()))
+
+
+def fit_of(name: str) -> Fit:
+    curve = specs.sweep(name)
+    return fit_link(curve.nbytes, curve.seconds)
+
+
+def test_eight_l40s_are_slower_than_two():
+    # models.md 5.4: collapse through the host path
+    two, eight = (fit_of(f"aic_l40s_nccl2.27.3/all_reduce/{ranks}").link.bandwidth for ranks in (2, 8))
+    assert (two / GBps, eight / GBps) == pytest.approx((20, 0.83), rel=0.01)
+
+
+def test_a_thousand_messages_measured_elsewhere_take_3_25_times_as_long():
+    # models.md 5.4, "Other points": 8 H200, from ml-engineering network/README.md @744d01e
+    [rates] = re.findall(r"ran at ([\d,]+) Gb/s .* at ([\d,]+) Gb/s .*, 3\.25 times", sources("markdown"))
+    one, thousand = (float(rate.replace(",", "")) for rate in rates)
+    assert one / thousand == pytest.approx(3.25, abs=0.005)
 
 
 def test_numbers_in_the_prose_that_no_cell_prints():
     assert 25 * MiB / LINK.half_size == pytest.approx(105, abs=0.5)
-    curves = [
-        specs.sweep(name) for name in ("h100x16_ndr_2n", "a100x4_polaris_n540_nccl2.21_cfg5/all_reduce")
-    ]
-    fits = [fit_link(curve.nbytes, curve.seconds).link for curve in curves]
+    fits = [fit_of(name).link for name in ("h100x16_ndr_2n", POLARIS)]
     assert [fit.half_size for fit in fits] == pytest.approx([7.71e6, 3.40e6], rel=0.005)
     assert [fit.latency for fit in fits] == pytest.approx([32.1e-6, 255e-6], rel=0.005)
     assert fits[1].bandwidth == pytest.approx(13.4e9, rel=0.005)
@@ -120,10 +168,21 @@ def test_size_sweep_compares_and_answers_the_prompts_of_the_notebook():
 @pytest.mark.parametrize("bandwidth_GBps", [0.1, 1000])
 def test_size_sweep_marks_the_half_speed_size_inside_its_axes(latency_us, bandwidth_GBps):
     lab = labs.size_sweep().set(latency_us=latency_us, bandwidth_GBps=bandwidth_GBps)
-    [mark] = [p for p in lab.table if (p.panel, p.series) == ("time", "n½")]
     link = Link(latency_us * us, bandwidth_GBps * GBps, source="test")
-    assert (mark.x, mark.y) == pytest.approx((link.half_size, 2 * link.latency))
+    marks = [p for p in lab.table if p.panel == "time" and p.series.startswith("n½")]
+    [mark] = [p for p in marks if p.x == pytest.approx(link.half_size)]
+    assert mark.y == pytest.approx(2 * link.latency)
     assert chapter01.SIZES[0] <= mark.x <= chapter01.SIZES[-1]
+
+
+def test_size_sweep_names_two_marks_that_are_near_as_one():
+    lab = labs.size_sweep().set(latency_us=1, bandwidth_GBps=0.1, nbytes=64.0)
+    assert [(p.series, p.x) for p in lab.table if p.panel == "time" and "n½" in p.series] == [
+        ("n½, 64 B", pytest.approx(100)),
+        ("n½, 64 B", 64),
+    ]
+    lab.set(nbytes=1024.0)
+    assert {"n½", "1 KiB"} <= {point.series for point in lab.table}
 
 
 # ---- lab 01.2 ----------------------------------------------------------------------------------------------
@@ -262,6 +321,7 @@ def test_ten_megabytes_are_read_to_a_whole_line():
     assert len(text) > 10_000_000
     reading = said(text)
     assert reading.startswith("Table 1 of 1,433, all-reduce of 8 ranks: α = 16 µs, B = 133 GB/s")
+    assert "Only the first 8 tables can be chosen: paste a later one by itself." in reading
     assert reading.endswith("Only the first 2 MB of the text were read, to line 27,948.")
 
 

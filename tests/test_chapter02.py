@@ -6,7 +6,7 @@ import pytest
 
 from interconnect_lab import labs, specs
 from interconnect_lab.collectives import bytes_sent
-from interconnect_lab.labs import chapter02
+from interconnect_lab.labs import chapter02, data_sheet
 from interconnect_lab.units import GB, GBps, Gbps, GiB, KiB, us
 
 LINKS = specs.LINKS
@@ -98,6 +98,9 @@ def test_latency_depends_on_the_layer():  # course.md, Corrections
     cpu, step = rows["InfiniBand NDR, CPU to CPU, 64 B"], rows["NCCL ring step over a network"]
     assert (cpu.latency, cpu.latency_high) == (near(2.8 * us), near(3.7 * us))
     assert (step.latency, step.latency_high) == (near(2.7 * us), near(14 * us))
+    assert "below" in rows["InfiniBand NDR, host to host, 1 B"].note
+    run = specs.sweep("h100x16_ndr_2n", op="all_reduce")
+    assert (run.nbytes[1], run.seconds[1]) == (16, near(25 * us))  # course.md: a 16-GPU all-reduce
 
 
 @pytest.mark.parametrize(
@@ -118,6 +121,7 @@ def test_the_specified_rate_is_too_fast_for_every_published_run(name, first, las
     errors = bytes_sent(op, run.nbytes, ranks) / LINKS[name].bandwidth / run.seconds - 1
     assert (errors < 0).all()
     assert errors[-1] == pytest.approx(last, abs=5e-4)
+    assert name != "NVLink 4" or errors[3] == pytest.approx(-0.33, abs=5e-3)  # at 256 MiB
     assert first is None or errors[0] == pytest.approx(first, abs=5e-3)
 
 
@@ -130,6 +134,7 @@ def test_the_measured_ends_are_7_5_to_1():
     assert ends["InfiniBand NDR"] == near(48.9 * GBps)  # chapters.md 02, Reveal
     assert ends["NVLink 4"] / ends["InfiniBand NDR"] == near(7.5, 0.01)
     assert LINKS["NVLink 4"].achieved / LINKS["InfiniBand NDR"].achieved == near(7.8, 0.01)
+    assert 396.4 * GBps / ends["InfiniBand NDR"] == near(8.1)  # chapters.md 02, Reveal; models.md 5.4
 
 
 def test_what_the_folded_part_says_of_other_families():
@@ -189,31 +194,60 @@ def test_no_name_in_the_explorer_is_cut_off_at_the_left(show):
 
 def test_bandwidth_decides_a_mebibyte():
     assert labs.link_race().reading == (
-        "1 MiB: NVLink 4 (450 GB/s per GPU) has it after 2.93 µs, InfiniBand NDR (50 GB/s per port) after "
-        "23 µs, 7.84 times as long. Of the 20 µs between them bandwidth makes 18.6 µs, latency 1.4 µs: "
-        "bandwidth decides. The latencies are of two layers, NCCL-step and RDMA-1B, which do not compare."
+        "1 MiB: NVLink 4 (450 GB/s per GPU) has it after 2.93 µs, PCIe 5 (63 GB/s per x16 slot) after "
+        "17.6 µs, 6.02 times as long. Of the 14.7 µs between them bandwidth makes 14.3 µs, latency 400 ns: "
+        "bandwidth decides."
     )
 
 
-@pytest.mark.parametrize(
-    ("nbytes", "who"), [(64, "latency"), (64 * KiB, "latency"), (256 * KiB, "bandwidth")]
-)
+@pytest.mark.parametrize(("nbytes", "who"), [(64, "latency"), (16 * KiB, "latency"), (64 * KiB, "bandwidth")])
 def test_latency_decides_small_messages(nbytes, who):
     lab = labs.link_race().set(nbytes=nbytes)
     assert f"{who} decides" in lab.reading
     if nbytes == 64:
-        assert "after 600 ns" in lab.reading and "after 2 µs, 3.33 times as long" in lab.reading
+        assert "after 600 ns" in lab.reading and "after 1 µs, 1.67 times as long" in lab.reading
 
 
-def test_the_slot_is_hardly_faster_than_the_card_in_it():
-    lab = labs.link_race().set(first="PCIe 5", nbytes=GiB, rate="achieved")
-    assert "after 19.4 ms" in lab.reading and "after 22.6 ms, 1.17 times as long" in lab.reading
+def test_more_bandwidth_at_the_same_layer_wins_from_64_kib_on():
+    lab = labs.link_race().set(first="InfiniBand HDR", second="InfiniBand NDR", nbytes=64 * KiB)
+    assert lab.reading.startswith("64 KiB: InfiniBand NDR (50 GB/s per port) has it after 3.31 µs")
+    assert "InfiniBand HDR (25 GB/s per port) after 3.82 µs" in lab.reading
+    assert lab.reading.endswith("latency −800 ns: bandwidth decides.")
 
 
-def test_the_race_says_where_no_latency_is_published():
-    lab = labs.link_race().set(first="InfiniBand XDR", nbytes=64 * KiB)
-    assert "after 655 ns" in lab.reading and "5.05 times as long" in lab.reading
-    assert lab.reading.endswith("No latency is published for InfiniBand XDR: 0 is taken.")
+def test_a_link_that_loses_by_a_bound_may_be_first():
+    lab = labs.link_race().set(first="InfiniBand HDR", second="InfiniBand NDR", nbytes=64)
+    assert lab.reading.endswith("The latency of InfiniBand NDR is an upper bound: it may be first.")
+
+
+def test_latencies_of_two_layers_do_not_race():
+    lab = labs.link_race().set(first="PCIe 5", second="InfiniBand NDR", nbytes=GiB, rate="achieved")
+    assert lab.reading == (
+        "1 GiB: the bytes alone take 19.4 ms over PCIe 5 (55.4 GB/s per x16 slot) and 22.6 ms over "
+        "InfiniBand NDR (47.5 GB/s per port), 1.17 times as long. The latencies are of two layers, "
+        "“NCCL step” and “host to host, 1 byte”, which do not compare: bandwidth alone makes 3.22 ms of "
+        "difference."
+    )
+    arrivals = [point.x for point in lab.table if point.y == 100]
+    assert min(arrivals) == near(19.4e-3)  # the picture leaves latency out, too
+
+
+def test_without_both_latencies_the_race_is_open():
+    lab = labs.link_race().set(first="InfiniBand NDR", second="InfiniBand XDR", nbytes=64 * KiB)
+    assert lab.reading == (
+        "64 KiB: the bytes alone take 655 ns over InfiniBand XDR (100 GB/s per port) and 1.31 µs over "
+        "InfiniBand NDR (50 GB/s per port), 2 times as long. No latency is published for InfiniBand XDR. "
+        "Bandwidth alone makes 655 ns of difference; without both latencies the race is open."
+    )
+
+
+def test_a_large_factor_is_said_in_whole_numbers():
+    lab = labs.link_race().set(first="NVLink 6", second="InfiniBand SDR", nbytes=GiB)
+    assert "1,800 times as long" in lab.reading
+
+
+def test_every_layer_has_a_name_in_words():
+    assert {link.latency_layer for link in LINKS.values() if link.latency} <= set(chapter02.TEXT)
 
 
 def test_the_race_says_where_no_achieved_rate_is_known():
@@ -241,11 +275,11 @@ def test_a_link_against_itself_is_a_tie():
     ],
 )
 def test_each_data_sheet_gives_the_bandwidth_of_the_tables(sheet, link):
-    assert chapter02.PRESETS[sheet].bandwidth == near(link.bandwidth, 1e-6)
+    assert data_sheet.PRESETS[sheet].bandwidth == near(link.bandwidth, 1e-6)
 
 
 def test_the_node_of_eight_gives_each_gpu_an_eighth():
-    sheet = chapter02.PRESETS["AWS p5: 3200 Gb/s a node"]
+    sheet = data_sheet.PRESETS["AWS p5: 3200 Gb/s a node"]
     assert sheet.bandwidth == specs.SYSTEMS["AWS p5"].gpu_network_bandwidth == 50 * GBps
     lab = labs.data_sheet_trap().set(preset="AWS p5: 3200 Gb/s a node")
     assert lab.reading.endswith(

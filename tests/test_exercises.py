@@ -220,6 +220,8 @@ def test_options_stand_once_where_a_field_offers_them():
 def test_an_unknown_name_brings_near_ones():
     with pytest.raises(KeyError, match="half-size"):
         exercises.ask("halfsize")
+    with pytest.raises(ValueError, match="chapter 99 has no exercises"):
+        exercises.chapter(99)
     with pytest.raises(KeyError, match=re.escape("see exercises()")):
         exercises.check("zzzzzz", "3")
 

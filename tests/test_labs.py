@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import html
 import io
 import re
 
@@ -215,8 +216,29 @@ def test_a_value_that_is_not_offered_is_refused_and_nothing_moves(values, said):
     with pytest.raises(ValueError, match=said):
         lab.set(**values)
     assert lab.values == {"number": 1}
+    assert lab.reading == "The number is 1."
     with pytest.raises(ValueError, match="expected int"):
         lab.follow("?fails_at_three.number=two")
+
+
+def test_a_set_that_is_refused_moves_nothing_at_all():
+    lab = new("size_sweep")
+    before = lab.values, lab.reading
+    slider = lab.controls["latency_us"]
+    other = next(value for value in options(slider) if value != slider.value)
+    for wrong in ({"latency_us": other, "bandwidth_GBps": -5}, {"latency_us": None}):
+        with pytest.raises(ValueError, match="cannot be"):
+            lab.set(**wrong)
+        assert (lab.values, lab.reading) == before
+
+
+def test_the_state_to_copy_is_a_call_that_brings_it_back():
+    lab = new("size_sweep")
+    lab.set(latency_us=options(lab.controls["latency_us"])[-1])
+    lab._show("save", True)
+    call = html.unescape(re.search(r"<code>(.*?)</code>", lab._panel.value)[1])
+    assert eval(call, {"labs": labs}).values == lab.values
+    assert eval(f"labs.{lab.name}()", {"labs": labs}).values != lab.values
 
 
 def test_moving_a_control_redraws_once_and_set_redraws_once_for_all():

@@ -54,7 +54,21 @@ def test_a_link_names_its_source():
         Link(1e-6, 1e9)
 
 
-@pytest.mark.parametrize("nbytes", [-1, float("nan"), [1, -1], "64 KiB", np.array([np.nan])])
+@pytest.mark.parametrize("source", ["", "  ", None, 5])
+def test_a_source_is_text(source):
+    with pytest.raises(ValueError, match="source must say"):
+        Link(1e-6, 1e9, source=source)
+
+
+@pytest.mark.parametrize("link", [Link(0, 1e9, source="x"), PiecewiseLink((0,), (0,), 1e9, source="x")])
+def test_nothing_in_no_time_runs_at_the_full_rate(link):
+    assert link.effective_bandwidth(0) == 1e9
+    assert link.effective_bandwidth(np.array([0.0, 5.0])).tolist() == [1e9, 1e9]
+
+
+@pytest.mark.parametrize(
+    "nbytes", [-1, float("inf"), np.array([1, np.inf]), float("nan"), [1, -1], "64 KiB", np.array([np.nan])]
+)
 def test_an_impossible_size_is_refused(nbytes):
     with pytest.raises(ValueError, match="nbytes must be"):
         Link(1e-6, 1e9, source="made up").time(nbytes)
@@ -130,8 +144,17 @@ def test_no_more_parameters_are_spent_than_allowed(most, used):
     rng = np.random.default_rng(3)
     seconds = Link(1e-5, 1e11, source="made up").time(SIZES) * np.exp(rng.normal(0, 0.1, SIZES.size))
     assert fit_piecewise(SIZES, seconds, max_parameters=most).link.parameters == used
-    with pytest.raises(ValueError, match="max_parameters"):
-        fit_piecewise(SIZES, seconds, max_parameters=1)
+    for wrong in (1, "6", None, 2.5):
+        with pytest.raises(ValueError, match="max_parameters"):
+            fit_piecewise(SIZES, seconds, max_parameters=wrong)
+
+
+def test_many_parameters_are_tried_at_fewer_places_and_still_fit_well():
+    rng = np.random.default_rng(3)
+    seconds = Link(1e-5, 1e11, source="made up").time(SIZES) * np.exp(rng.normal(0, 0.1, SIZES.size))
+    many = fit_piecewise(SIZES, seconds, max_parameters=100)
+    assert many.link.parameters == 28
+    assert many.mean_error < fit_piecewise(SIZES, seconds).mean_error
 
 
 def test_more_parameters_never_fit_worse_on_noisy_points():

@@ -1,3 +1,6 @@
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -121,9 +124,44 @@ def test_as_many_squares_are_grey_as_gpus_are_idle(ax):
     assert [line.get_xdata().size for line in ax.lines] == [36, 28]
 
 
+def test_a_figure_that_is_dropped_is_freed():
+    figure = Figure()
+    plots.time_vs_size(SIZES, {"a": SIZES / 1e9}, ax=figure.subplots())
+    gone = weakref.ref(figure)
+    del figure
+    gc.collect()
+    assert gone() is None
+
+
+def test_one_axes_may_go_from_a_log_to_a_linear_figure(ax):
+    plots.time_vs_size(SIZES, {"a": SIZES / 1e9}, ax=ax)
+    plots.race({"a": ([0, 1e-3], [0, 1])}, ax=ax)
+    assert (ax.get_xscale(), ax.get_yscale()) == ("linear", "linear")
+    plots.time_vs_size(SIZES, {"a": SIZES / 1e9}, ax=ax)
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda ax: plots.rate_bars({}, ax=ax),
+        lambda ax: plots.race({}, ax=ax),
+        lambda ax: plots.stacked_bars({}, label="time (ms)", ax=ax),
+        lambda ax: plots.bandwidth_vs_size(SIZES, {"a": SIZES * np.nan}, ax=ax),
+        lambda ax: plots.residuals_vs_size({"a": (SIZES, SIZES * np.inf)}, ax=ax),
+        lambda ax: plots.gpu_grid(0, 0, ax=ax),
+        lambda ax: plots.shares_vs_ranks([], {"a": []}, label="efficiency (%)", ax=ax),
+    ],
+)
+def test_a_figure_of_nothing_is_an_empty_figure(call, ax):
+    call(ax).figure.canvas.draw()
+    assert all(np.isfinite(ax.get_xlim())) and all(np.isfinite(ax.get_ylim()))
+
+
 def test_every_series_has_a_second_cue_beside_its_colour(ax):
-    plots.time_vs_size(SIZES, {name: SIZES for name in "abcdefg"}, ax=ax)
-    assert len({str(line.get_linestyle()) + str(line._dash_pattern) for line in ax.lines}) == 7
+    plots.time_vs_size(SIZES, {name: SIZES for name in "abcdefghijkl"}, ax=ax)
+    assert len({str(line._dash_pattern) for line in ax.lines}) == 7
+    assert len({line.get_color() + str(line._dash_pattern) for line in ax.lines}) == 12
     assert len(set(plots.COLOURS)) == len(set(plots.MARKERS)) == 7
 
 

@@ -208,6 +208,14 @@ def test_rows_may_follow_without_any_header():
     assert reading.notes == ("line 2: rows without a header: read as nccl-tests prints today",)
 
 
+def test_a_prompt_before_and_after_a_json_report_is_passed_over():
+    report = (DATA / "nccl_tests_report.json").read_text("utf-8")
+    alone = read("nccl_tests_report.json")
+    [reading] = readers.read(f"user@node:~$ cat report.json\n{report}\nuser@node:~$ exit\n")
+    assert [test.rows[0].nbytes for test in reading.tests] == [test.rows[0].nbytes for test in alone.tests]
+    assert reading.tests[0].line == alone.tests[0].line + 1
+
+
 def test_the_json_report_tells_the_same_as_the_text():
     reading = read("nccl_tests_report.json")
     assert (reading.ranks, reading.ranks_from_ratio, reading.nodes) == (4, 4, 2)

@@ -357,8 +357,9 @@ def test_latencies_by_layer_agree_with_the_links():
 # Where a check of the sheet found another figure, or one more: row -> column of the sheet -> here.
 CORRECTED = {
     "NVSwitch 3": {"lanes_per_link": 2, "gtps_per_lane": 106.25},  # as the NVLink 4 that it joins
-    "InfiniBand HDR": {"latency_us_high": None},  # 1.2 us is of another layer: see LATENCIES
-    "InfiniBand NDR": {"latency_us_high": None},  # so is 3.7 us
+    "InfiniBand EDR": {"latency_us_low": None, "latency_us_high": None},  # 0.5 us is the adapter's
+    "InfiniBand HDR": {"latency_us_low": 1.2},  # host to host as NDR; 0.6 us is the adapter's
+    "InfiniBand NDR": {"latency_us_high": None},  # 3.7 us is CPU to CPU: see LATENCIES
     "100GbE": {"confidence": "B", "year": 2014},
     "TPU v7x ICI": {"confidence": "A"},
     "PCIe 5": {"efficiency_typical": 0.879},  # 55.4 of 63.0, with one more digit

@@ -46,7 +46,20 @@ def test_sizes_are_read_as_people_write_them(text, nbytes):
 
 
 @pytest.mark.parametrize(
-    "text", ["400 Gb/s", "400Gbps", "400 Gbit/s", "50 GB/s", "50GBps", "0.4 Tb/s", "50000 MB/sec"]
+    "text",
+    [
+        "400 Gb/s",
+        "400 gbps",
+        "400 gb/s",
+        "400 Gb / s",
+        "400 Gb/second",
+        "400Gbps",
+        "400 Gbit/s",
+        "50 GB/s",
+        "50GBps",
+        "0.4 Tb/s",
+        "50000 MB/sec",
+    ],
 )
 def test_one_rate_has_many_spellings(text):
     assert parse_rate(text) == pytest.approx(50e9)

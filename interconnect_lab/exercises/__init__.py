@@ -17,6 +17,7 @@ from interconnect_lab.exercises.exercise import Exercise, Verdict
 __all__ = ["Exercise", "Verdict", "ask", "chapter", "chapters", "check", "exercises"]
 
 TEXT = {
+    "chapter": "chapter {number} has no exercises; {known} chapters have",
     "unknown": "there is no exercise {name!r}; {near}",
     "near": "near it: {names}",
     "all": "see exercises()",
@@ -35,7 +36,10 @@ def exercises() -> MappingProxyType[str, Exercise]:
 
 def chapter(number: int) -> tuple[Exercise, ...]:
     """The exercises of one chapter, its opening guess first."""
-    return import_module(f"{__name__}.chapter{number:02d}").EXERCISES
+    module = f"{__name__}.chapter{number:02d}"
+    if module not in chapters():
+        raise ValueError(TEXT["chapter"].format(number=number, known=len(chapters())))
+    return import_module(module).EXERCISES
 
 
 def ask(name: str) -> Exercise:
@@ -44,7 +48,7 @@ def ask(name: str) -> Exercise:
     Raises KeyError with near names where there is none.
     """
     if name not in exercises():
-        names = get_close_matches(name, exercises(), n=3)
+        names = get_close_matches(str(name), exercises(), n=3)
         near = TEXT["near"].format(names=", ".join(names)) if names else TEXT["all"]
         raise KeyError(TEXT["unknown"].format(name=name, near=near))
     return exercises()[name]

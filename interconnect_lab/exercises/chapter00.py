@@ -5,6 +5,7 @@ from __future__ import annotations
 from interconnect_lab.exercises.kinds import Choice, Exercise, Function, Order, Quantity, Trap
 
 BITS, ELEMENT, FORGOTTEN = "bits for bytes", "bytes per element", "forgotten overlap"
+GAIN, GIB, INVERSE = "gain for factor", "GiB for GB", "the wrong way round"
 
 # The running example: 8 nodes of 8 GPUs, 2 GB of gradients on each, 100 ms of compute; see labs.chapter00.
 MODEL = "from interconnect_lab.labs.chapter00 import all_reduce_time, step\n"
@@ -66,6 +67,8 @@ EXERCISES: tuple[Exercise, ...] = (
             Trap(ELEMENT, "14 GB", "That is 2 bytes a number, as in bf16; fp32 takes 4."),
             Trap("elements for bytes", "7 GB", "That counts one byte a number; fp32 takes 4."),
             Trap(BITS, "224 GB", "224 Gbit are 28 GB: fp32 has 32 bits, which are 4 bytes."),
+            Trap(GIB, "26.1 GB", "That divides by 2³⁰: 26.1 GiB, which are 28 GB."),
+            Trap(GIB, "28 GiB", "28 GiB are 30.1 GB; 28·10⁹ bytes are 28 GB."),
         ),
     ),
     Quantity(
@@ -84,10 +87,10 @@ EXERCISES: tuple[Exercise, ...] = (
     ),
     Quantity(
         name="two-nics-a-node",
-        question="Give each of the 8 nodes two NICs of 50 GB/s, one way. How long does it take until "
-        "all 64 GPUs hold the sum of 2 GB of gradients?",
+        question="Give each of the 8 nodes two NICs of 50 GB/s, one way, which both run at full rate. Leave "
+        "latency out. How long does it take until all 64 GPUs hold the sum of 2 GB of gradients?",
         answer="39.4 ms",
-        tolerance=0.01,
+        tolerance=0.005,
         hints=("Two NICs share the work: 100 GB/s a node.", "2 · 63/64 of the 2 GB must leave each node."),
         solution=MODEL + "answer = all_reduce_time(2e9, gpus=64, nics=2)",
         why="2 · 63/64 · 2 GB over 100 GB/s is 39.4 ms, half of what one NIC takes.",
@@ -95,14 +98,16 @@ EXERCISES: tuple[Exercise, ...] = (
             Trap(
                 "bytes over bandwidth", "20 ms", "2 GB over 100 GB/s; a sum moves its bytes 2 · 63/64 times."
             ),
+            Trap("2 for 2 · 63/64", "40 ms", "That is 2 · 2 GB over 100 GB/s; with 64 GPUs it is 2 · 63/64."),
             Trap("one NIC for two", "78.75 ms", "That is one NIC a node."),
             Trap("both directions for one", "19.7 ms", "That adds both directions of each NIC."),
         ),
     ),
     Quantity(
         name="idle-gpus-with-one-nic",
-        question="With one NIC a node the step computes for 100 ms and waits 78.75 ms. All 64 GPUs "
-        "wait together. How many GPUs standing idle all the time would cost as much?",
+        question="With one NIC a node the step computes for 100 ms and waits 78.75 ms, and all 64 GPUs wait "
+        "together. Suppose instead that some of the 64 stood idle for the whole step and the others never. "
+        "How many idle ones would waste as much?",
         answer="28.2",
         hints=("In which share of the step do they wait?", "Take that share of 64."),
         solution=POOR + "answer = step(0.100, network).idle(64)",
@@ -118,9 +123,12 @@ EXERCISES: tuple[Exercise, ...] = (
         "pass takes 66.7 ms, and only that can hide the network. How long do the GPUs wait at least?",
         answer="12.1 ms",
         tolerance=0.01,
-        hints=("How much of the 78.75 ms finds room behind the backward pass?", "78.75 − 66.7."),
+        hints=(
+            "How much of the 78.75 ms finds room behind the backward pass?",
+            "What hides is the shorter of the two; the rest is waited for.",
+        ),
         solution=POOR + "answer = step(0.100, network, overlap=1).waiting",
-        why="66.7 ms hide; 78.75 − 66.7 = 12.1 ms are left.",
+        why="78.75 − 66.67 = 12.1 ms are left.",
         traps=(
             Trap("overlap hides all", "0 ms", "Only the backward pass can hide it, and it is shorter."),
             Trap(FORGOTTEN, "78.75 ms", "That is the wait with nothing hidden."),
@@ -136,12 +144,17 @@ EXERCISES: tuple[Exercise, ...] = (
         question="What is the efficiency of that step, with 66.7 of the 78.75 ms hidden behind 100 ms of "
         "compute?",
         answer="89.2 %",
-        tolerance=0.01,
+        tolerance=0.003,
         hints=("What is hidden adds nothing to the step.", "The step takes 100 + 12.1 ms."),
         solution=POOR + "answer = step(0.100, network, overlap=1).efficiency",
         why="100 of 112.1 ms: 89.2 %, almost what eight NICs a node give without overlap (89.6 %).",
         traps=(
             Trap(FORGOTTEN, "55.9 %", "That is 100 of 178.75 ms, with nothing hidden."),
+            Trap(
+                "eight NICs for one",
+                "89.6 %",
+                "That is eight NICs a node and nothing hidden: near, but another cluster.",
+            ),
             Trap("overlap hides all", "100 %", "12.1 ms find no room behind the backward pass."),
             Trap("share of compute", "87.9 %", "That is 1 − 12.1/100; divide by the whole step."),
         ),
@@ -158,7 +171,8 @@ EXERCISES: tuple[Exercise, ...] = (
         traps=(
             Trap("compute only", "2", "That would hold if nobody ever waited."),
             Trap("eight NICs for one", "1.81", "That is the cluster with eight NICs a node."),
-            Trap("the wrong way round", "0.72", "That is new time over old time."),
+            Trap(INVERSE, "0.72", "That is new time over old time."),
+            Trap(GAIN, "39 %", "39 % is what is gained; as a factor it is 1.39."),
         ),
     ),
     Quantity(
@@ -167,7 +181,10 @@ EXERCISES: tuple[Exercise, ...] = (
         "that all of the communication could hide. How many steps a second are possible at most?",
         answer="12.7",
         tolerance=0.01,
-        hints=("Then a step takes as long as the longer of the two.", "1 / 78.75 ms."),
+        hints=(
+            "Each step needs 78.75 ms of network and 50 ms of compute. Which one sets the pace?",
+            "If all of it hides, a step takes as long as the longer of the two.",
+        ),
         solution=POOR + "answer = 1 / max(0.050, network)",
         why="The network cannot start on the next sum before this one is done: 1 / 78.75 ms = 12.7 a second.",
         traps=(
@@ -206,9 +223,9 @@ EXERCISES: tuple[Exercise, ...] = (
     ),
     Order(
         name="rank-three-remedies",
-        question="One NIC a node, 100 ms of compute, 78.75 ms of network, nothing hidden. Which "
-        "change gives the shortest step? Shortest first: `faster GPUs` (twice as fast), `second NIC` (in "
-        "each node), `overlap` (all of the backward pass).",
+        question="One NIC a node, 100 ms of compute, 78.75 ms of network, nothing hidden. Each change "
+        "is made alone. Order them by the step that they give, shortest first: `faster GPUs` (twice as "
+        "fast), `second NIC` (in each node), `overlap` (all of the backward pass).",
         answer=("overlap", "faster GPUs", "second NIC"),
         hints=("Compute all three steps.", "Faster GPUs: 50 + 78.75 ms. A second NIC: 100 + 39.4 ms."),
         solution=POOR + "halved = all_reduce_time(2e9, gpus=64, nics=2)\n"
@@ -233,14 +250,18 @@ EXERCISES: tuple[Exercise, ...] = (
         name="eight-nodes-same-batch",
         question="On one node a step takes 107.3 ms: 100 of compute, 7.3 of network inside the node. Eight "
         "nodes with eight NICs each share the same batch: 12.5 ms of compute, 11.6 of network. How "
-        "many times as fast are they?",
-        answer="4.46",
+        "many times as fast are steps now?",
+        answer="4.45",
         tolerance=0.01,
-        hints=("Add up the step of the eight nodes.", "107.3 over 24.1."),
+        hints=(
+            "Add up the step of the eight nodes.",
+            "Then divide the old step by the new one, network included in both.",
+        ),
         solution=MODEL + "one = step(0.100, all_reduce_time(2e9, gpus=8, nics=8))\n"
         "eight = step(0.100 / 8, all_reduce_time(2e9, gpus=64, nics=8))\n"
         "answer = one.time / eight.time",
-        why="107.3 / 24.1 = 4.46 with eight times the GPUs: compute shrinks, the network part does not.",
+        why="107.3 / 24.1 = 4.45 with eight times the GPUs (4.46 before rounding): compute shrinks, the "
+        "network part does not.",
         traps=(
             Trap("compute only", "8", "Compute falls eightfold, the network's time does not."),
             Trap("weak scaling", "7.69", "That lets the batch grow with the nodes; here it stays."),

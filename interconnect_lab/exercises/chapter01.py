@@ -6,6 +6,13 @@ from interconnect_lab.exercises.kinds import Choice, Exercise, Function, Order, 
 from interconnect_lab.links import Link
 
 BITS, BOTH, GIB, ONLY = "bits for bytes", "both directions for one", "GiB for GB", "bandwidth only"
+GAIN, INVERSE = "gain for factor", "the wrong way round"
+
+
+def _two_points(nbytes1: float, seconds1: float, nbytes2: float, seconds2: float) -> tuple[float, float]:
+    bandwidth = (nbytes2 - nbytes1) / (seconds2 - seconds1)
+    return seconds1 - nbytes1 / bandwidth, bandwidth
+
 
 EXERCISES: tuple[Exercise, ...] = (
     Choice(
@@ -32,7 +39,9 @@ EXERCISES: tuple[Exercise, ...] = (
         "time latency?",
         answer="250 kB",
         hints=("Half of the time is latency when latency = size / bandwidth.", "400 Gb/s is 50 GB/s."),
-        solution="from interconnect_lab.units import Gbps, us\nanswer = 5 * us * 400 * Gbps",
+        solution="from interconnect_lab import links, units\n"
+        "link = links.Link(5 * units.us, 400 * units.Gbps, source='exercise')\n"
+        "answer = link.half_size",
         why="n½ = latency × bandwidth = 5 µs × 50 GB/s = 250 kB.",
         traps=(
             Trap(BITS, "2 MB", "That is 5 µs × 400 G; but 400 Gb/s counts bits, eight to a byte."),
@@ -44,7 +53,9 @@ EXERCISES: tuple[Exercise, ...] = (
         question="A link has 5 µs of latency and 400 Gb/s, one way. How long does a message of 1 MB take?",
         answer="25 µs",
         hints=("Time = latency + size / bandwidth.", "1 MB at 50 GB/s is 20 µs of bytes."),
-        solution="from interconnect_lab.units import Gbps, MB, us\nanswer = 5 * us + 1 * MB / (400 * Gbps)",
+        solution="from interconnect_lab import links, units\n"
+        "link = links.Link(5 * units.us, 400 * units.Gbps, source='exercise')\n"
+        "answer = link.time(1 * units.MB)",
         why="5 µs of latency + 1 MB / 50 GB/s = 20 µs of bytes: 25 µs, and a fifth of it is latency.",
         traps=(
             Trap(ONLY, "20 µs", "That is the bytes alone. The latency of 5 µs comes first."),
@@ -76,7 +87,9 @@ EXERCISES: tuple[Exercise, ...] = (
             "90 % of the bandwidth: the bytes take 90 % of the time, latency 10 %.",
             "So size / bandwidth is nine times the latency.",
         ),
-        solution="from interconnect_lab.units import GBps, us\nanswer = 9 * 5 * us * 50 * GBps",
+        solution="from interconnect_lab import links, units\n"
+        "link = links.Link(5 * units.us, 50 * units.GBps, source='exercise')\n"
+        "answer = 9 * link.half_size",
         why="Nine times n½ = 250 kB. For a share s it is n½ · s / (1 − s).",
         traps=(
             Trap(
@@ -85,6 +98,8 @@ EXERCISES: tuple[Exercise, ...] = (
             Trap(
                 "ten for nine", "2.5 MB", "Latency is a tenth of the time, so the bytes take nine latencies."
             ),
+            Trap("half for 90 %", "250 kB", "That is n½, where it reaches 50 %."),
+            Trap(INVERSE, "27.8 kB", "There latency takes 90 % of the time."),
             Trap(BITS, "18 MB", "That is eight times too large: 50 GB/s are bytes already."),
             Trap(BOTH, "4.5 MB", "That uses 100 GB/s, both directions. A message goes one way."),
         ),
@@ -121,12 +136,14 @@ EXERCISES: tuple[Exercise, ...] = (
         traps=(
             Trap(ONLY, "1", "Each of the 2,000 buckets pays 5 µs: 10 ms in all."),
             Trap("latency only", "2,000", "The bytes take 40 ms either way; the latencies only add to them."),
+            Trap(GAIN, "25 %", "25 % is what is added; as a factor it is 1.25."),
+            Trap(INVERSE, "0.8", "That is the time of one message over that of the buckets."),
         ),
     ),
     Quantity(
         name="double-the-bandwidth",
-        question="A link of 5 µs goes from 50 to 100 GB/s, one way, at the same latency. How many times "
-        "faster is a message of 64 KiB?",
+        question="A link of 5 µs goes from 50 to 100 GB/s, one way, at the same latency. By which "
+        "factor does a message of 64 KiB get faster?",
         answer="1.12",
         hints=("Compute both times.", "6.31 µs before; the bytes' 1.31 µs are halved."),
         solution="from interconnect_lab import links, units\n"
@@ -136,18 +153,25 @@ EXERCISES: tuple[Exercise, ...] = (
         traps=(
             Trap(ONLY, "2", "Only the part that is bytes halves. At 64 KiB most of the time is latency."),
             Trap("no effect", "1", "The bytes took 1.31 of 6.31 µs; half of that is gained."),
+            Trap(GAIN, "12 %", "12 % is what is gained; as a factor it is 1.12."),
+            Trap(INVERSE, "0.9", "That is new time over old time."),
         ),
     ),
     Quantity(
         name="bandwidth-from-two-points",
         question="One link takes 25 µs for 1 MB and 2.025 ms for 101 MB. What is its bandwidth, one way?",
         answer="50 GB/s",
-        tolerance=0.01,
+        tolerance=0.001,
         hints=("Latency is in both times: take the difference.", "100 MB more take 2.000 ms more."),
         solution="answer = (101e6 - 1e6) / (2.025e-3 - 25e-6)",
         why="100 MB in 2 ms. The difference of two times holds no latency.",
         traps=(
             Trap("one point", "40 GB/s", "That is 1 MB / 25 µs, and it counts latency as if it were bytes."),
+            Trap(
+                "one point",
+                "49.88 GB/s",
+                "That is 101 MB / 2.025 ms, with its 5 µs of latency inside: close, but not the bandwidth.",
+            ),
             Trap(BITS, "400 GB/s", "That is in Gb/s; the sizes are in bytes, so 50 GB/s."),
         ),
     ),
@@ -182,11 +206,12 @@ EXERCISES: tuple[Exercise, ...] = (
         "ends = [run.time(2**10), run.time(2**29)]\n"
         "line = links.fit_link([2**10, 2**29], ends).link\n"
         "answer = run.time(2**23) / line.time(2**23)",
-        why="The line says 48.3 µs. Both ends fit, and the middle is off by more than half: a line through "
-        "two points says nothing about the sizes between.",
+        why="The line says 48.3 µs, 39 % too short: both ends fit, the middle does not.",
         traps=(
             Trap(ONLY, "2.41", "That divides by the bytes' 32.7 µs; the line has 15.6 µs of latency, too."),
             Trap(GIB, "1.69", "That takes 8 MB; the size is 8 MiB, 4.9 % more."),
+            Trap(GAIN, "63 %", "8 MiB takes 63 % longer than on the line; as a factor that is 1.63."),
+            Trap(INVERSE, "0.613", "That is the line's time over the measured one."),
         ),
     ),
     Choice(
@@ -195,7 +220,10 @@ EXERCISES: tuple[Exercise, ...] = (
         "sizes is the largest error of every one of them?",
         options=("below 64 KiB", "from 64 KiB to 8 MiB", "above 8 MiB"),
         answer="from 64 KiB to 8 MiB",
-        hints=("Look at the residual panels.", "Where does software change how it sends?"),
+        hints=(
+            "Look at the residual panels.",
+            "Read the size behind ‘worst’ for each machine in the section that fits four machines.",
+        ),
         solution="from interconnect_lab import links, specs\n"
         'names = ("v100x8_sxm2_5coll/all_reduce", "aic_a100_sxm_nccl2.27.3/all_reduce/8",\n'
         '         "aic_h100_sxm_nccl2.29.2/all_reduce/8", "a100x16_dgx_2n_deepops")\n'
@@ -238,19 +266,23 @@ EXERCISES: tuple[Exercise, ...] = (
     ),
     Function(
         name="write-half-size",
-        question="Write a function that returns the half-speed size.",
+        question="Write a function that returns the half-speed size in bytes, from latency in seconds and "
+        "bandwidth in bytes/s, one way.",
         signature="def half_size(latency, bandwidth):\n    ...",
         hints=("Set latency equal to size / bandwidth.", "Solve for the size."),
         solution="def answer(latency, bandwidth):\n    return latency * bandwidth",
         why="latency × bandwidth, in seconds × bytes/s = bytes.",
         cases=((5e-6, 50e9), (1e-6, 450e9), (0.0, 1e9)),
         answer=lambda latency, bandwidth: Link(latency, bandwidth, source="reader").half_size,
-        traps=(Trap(BITS, lambda a, b: a * b * 8, "Eight times too large: bandwidth is in bytes."),),
+        traps=(
+            Trap(BITS, lambda a, b: a * b * 8, "Eight times too large: bandwidth is in bytes/s already."),
+            Trap(BITS, lambda a, b: a * b / 8, "Eight times too small: bandwidth is in bytes/s already."),
+        ),
     ),
     Function(
         name="write-size-for-share",
-        question="Write a function that returns the message size at which a link reaches a share of its "
-        "bandwidth (0.9 for 90 %).",
+        question="Write a function that returns the message size in bytes at which a link (latency in "
+        "seconds, bandwidth in bytes/s, one way) reaches a share of its bandwidth (0.9 for 90 %).",
         signature="def size_for_share(latency, bandwidth, share):\n    ...",
         hints=(
             "The bytes take `share` of the time, latency takes 1 − share.",
@@ -263,13 +295,17 @@ EXERCISES: tuple[Exercise, ...] = (
         answer=lambda latency, bandwidth, share: latency * bandwidth * share / (1 - share),
         traps=(
             Trap("share of n½", lambda a, b, s: a * b * s, "That is s · n½: for 50 % it gives half of n½."),
-            Trap("ten for nine", lambda a, b, s: a * b / (1 - s), "That is the size if all time were bytes."),
+            Trap(
+                "ten for nine",
+                lambda a, b, s: a * b / (1 - s),
+                "That is B times the whole time, latency included: the bytes have only `share` of it.",
+            ),
         ),
     ),
     Function(
         name="write-a-fit-of-two-points",
-        question="Write a function that returns latency and bandwidth, in this order, of the line through "
-        "two measured points.",
+        question="Write a function that returns latency (s) and bandwidth (bytes/s), in this order, of the "
+        "line through two measured points.",
         signature="def two_points(nbytes1, seconds1, nbytes2, seconds2):\n    ...",
         hints=(
             "Bandwidth is the difference of sizes over that of times.",
@@ -280,8 +316,13 @@ EXERCISES: tuple[Exercise, ...] = (
         "    return seconds1 - nbytes1 / bandwidth, bandwidth",
         why="Two points, two numbers. `links.fit_link` does the same for many points at once.",
         cases=((1e6, 25e-6, 101e6, 2.025e-3), (2e9, 0.3, 1e9, 0.2), (0, 2e-6, 4096, 3e-6)),
-        answer=lambda n1, t1, n2, t2: (t1 - n1 * (t2 - t1) / (n2 - n1), (n2 - n1) / (t2 - t1)),
+        answer=_two_points,
         traps=(
+            Trap(
+                "swapped",
+                lambda n1, t1, n2, t2: _two_points(n1, t1, n2, t2)[::-1],
+                "Both numbers are right; latency comes first.",
+            ),
             Trap(
                 "one point",
                 lambda n1, t1, n2, t2: (t1, n2 / t2),

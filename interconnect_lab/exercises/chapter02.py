@@ -68,21 +68,21 @@ EXERCISES: tuple[Exercise, ...] = (
     ),
     Quantity(
         name="factor-sixteen",
-        question="A slide says “each NDR port gives 800 GB/s”. By what factor is that above what a GPU can "
-        "send through the port?",
+        question="A slide says “each NDR port gives 800 GB/s”. How many times what a GPU can send through "
+        "the port, one way, is that?",
         answer="16",
-        hints=("NDR is 400 Gb/s, one way.", "400 Gb/s are 50 GB/s. Divide."),
+        hints=("NDR is 400 Gb/s, one way.", "Write 400 Gb/s in GB/s before you divide."),
         solution="from interconnect_lab.units import GBps, Gbps\nanswer = 800 * GBps / (400 * Gbps)",
         why="400 was doubled for the other direction (× 2) and its bits were read as bytes (× 8): 16.",
         traps=(
-            Trap(WAYS, "2", "Doubling the direction is half of it: the unit changed, too."),
-            Trap(BITS, "8", "Bits read as bytes is one of the two mistakes; 400 also became 800."),
+            Trap(BITS, "2", "That takes 400 Gb/s for 400 GB/s; the bits make another factor 8."),
+            Trap(WAYS, "8", "That takes the port for 800 Gb/s; it is 400 one way, another factor 2."),
         ),
     ),
     Quantity(
         name="pcie-4-x8",
-        question="A PCIe 4 slot has 8 lanes of 16 GT/s and codes 128 bits as 130. What is its bandwidth "
-        "one way, after coding?",
+        question="A PCIe 4 slot has 8 lanes of 16 GT/s: 16·10⁹ bits a second on each lane, each way. Of 130 "
+        "bits, 128 are data. What is the slot's bandwidth one way, after coding?",
         answer="15.75 GB/s",
         tolerance=0.005,
         hints=("16 GT/s on 8 lanes are 128 Gb/s.", "128 Gb/s are 16 GB/s; 128 of 130 bits are data."),
@@ -104,8 +104,11 @@ EXERCISES: tuple[Exercise, ...] = (
         question="An H800 shows 8 active NVLinks, each 25 GB/s one way; an H100 shows 18. What is the "
         "H800's NVLink bandwidth one way per GPU?",
         answer="200 GB/s",
-        hints=("Links of one GPU add up.", "8 links × 25 GB/s."),
-        solution="from interconnect_lab.units import GBps\nanswer = 8 * 25 * GBps",
+        hints=(
+            "Links of one GPU add up.",
+            "The 18 of the H100 are not needed, and 25 GB/s is one way already.",
+        ),
+        solution='from interconnect_lab.specs import LINKS\nanswer = LINKS["NVLink 4 (H800)"].bandwidth',
         why="8 × 25 GB/s = 200 GB/s one way. It is built so, and not faulty: an H100 has 18 links, 450 GB/s.",
         traps=(
             Trap(LINK, "25 GB/s", "That is one link; a GPU spreads its data over all 8."),
@@ -117,22 +120,23 @@ EXERCISES: tuple[Exercise, ...] = (
     ),
     Quantity(
         name="nvlink-status-478",
-        question="`nvidia-smi nvlink -s` on an H100 lists 18 links of 26.562 GB/s. How much of their sum "
-        "can carry data, one way?",
+        question="`nvidia-smi nvlink -s` on an H100 lists 18 links of 26.562 GB/s each, on the wire and "
+        "one way. What is left of their sum for data?",
         answer="450 GB/s",
         tolerance=0.01,
-        hints=("The tool prints the rate on the wire.", "NVLink 4 carries 16 bits of data in 17."),
+        hints=("Which share of the bits on the wire is data?", "NVLink 4 carries 16 bits of data in 17."),
         solution="from interconnect_lab.units import GBps\nanswer = 18 * 26.562 * GBps * 16 / 17",
         why="18 × 26.562 = 478 GB/s on the wire; × 16/17 = 450 GB/s usable, one way.",
         traps=(
             Trap(RAW, "478 GB/s", "That is the wire, coding included: 16 of 17 bits are data."),
             Trap(WAYS, "900 GB/s", "That is both directions; the tool lists one."),
+            Trap("one direction halved", "225 GB/s", "The tool lists one way already: do not halve it."),
             Trap(LINK, "25 GB/s", "That is one of the 18 links."),
         ),
     ),
     Choice(
         name="six-percent-of-nvlink",
-        question="The data sheet gives 450 GB/s one way; `nvidia-smi nvlink -s` sums to 478 GB/s. Why do "
+        question="The data sheet gives 450 GB/s one way; `nvidia-smi nvlink -s` sums to 478.1 GB/s. Why do "
         "they differ?",
         options=(
             "coding: 16 of 17 bits are data",
@@ -141,12 +145,20 @@ EXERCISES: tuple[Exercise, ...] = (
             "the two directions differ",
         ),
         answer="coding: 16 of 17 bits are data",
-        hints=("Compute 478 / 450.", "17/16 is 1.0625."),
+        hints=(
+            "Compute 478.1 / 450.",
+            "Which of the four reasons makes the wire larger by the same share on every link?",
+        ),
         solution="from interconnect_lab.specs import LINKS\n"
-        'link = LINKS["NVLink 4"]\n'
-        "assert round(link.raw_bandwidth / link.bandwidth, 4) == 17 / 16\n"
-        'answer = "coding: 16 of 17 bits are data"',
-        why="478 / 450 = 1.0625 = 17/16. The tool shows the wire, the data sheet what is left for data.",
+        'ratio = LINKS["NVLink 4"].raw_bandwidth / LINKS["NVLink 4"].bandwidth\n'
+        "reasons = {\n"
+        '    17 / 16: "coding: 16 of 17 bits are data",\n'
+        '    17 / 18: "one of 18 links is bad",\n'
+        '    2**30 / 1e9: "GiB against GB",\n'
+        '    1: "the two directions differ",  # each way runs at the same rate\n'
+        "}\n"
+        "answer = reasons[min(reasons, key=lambda reason: abs(reason - ratio))]",
+        why="478.1 / 450 = 1.0625 = 17/16. The tool shows the wire, the data sheet what is left for data.",
         traps=(
             Trap(
                 "bad link",
@@ -185,7 +197,13 @@ EXERCISES: tuple[Exercise, ...] = (
             Trap(
                 NODE, "50 GB/s", "50 is the node's rate in GB/s, and the GPU's in Gb/s: one step is missing."
             ),
-            Trap(BOTH, "100 GB/s", "That doubles the node's rate; asked is one way per GPU."),
+            Trap(
+                BOTH,
+                "100 GB/s",
+                "That is twice 50: the node's 50 GB/s doubled, or 400 / 8 doubled and still in Gb/s. One "
+                "way, in bytes, 50 GB/s serve all eight.",
+            ),
+            Trap(BITS, "400 GB/s", "400 is in Gb/s, and for the node."),
             Trap(WAYS, "12.5 GB/s", "A network port is quoted one way; there is no second direction to add."),
             Trap("one direction halved", "3.125 GB/s", "A network port is quoted one way: do not halve it."),
         ),
@@ -201,7 +219,7 @@ EXERCISES: tuple[Exercise, ...] = (
         "reach 88 %.",
         traps=(
             Trap(WAYS, "125 ms", "128 GB/s adds both directions and has coding in it; a copy goes one way."),
-            Trap(SPECIFIED, "254 ms", "63.0 GB/s is specified; copies achieve 55.4 GB/s."),
+            Trap(SPECIFIED, "254 ms", "63 to 64 GB/s is specified; copies achieve 55.4 GB/s."),
         ),
     ),
     Choice(
@@ -226,7 +244,11 @@ EXERCISES: tuple[Exercise, ...] = (
                 "400 and 800 Gb/s",
                 "128 GB/s adds both directions: one way 63.0 are specified, below 100.",
             ),
-            Trap(BITS, "neither", "400 Gb/s is 50 GB/s, not 400: it fits."),
+            Trap(
+                BITS,
+                "neither",
+                "400 Gb/s is 50 GB/s, and the slot's 63.0 (55.4 achieved) are one way already: it fits.",
+            ),
         ),
     ),
     Order(
@@ -235,7 +257,10 @@ EXERCISES: tuple[Exercise, ...] = (
         "Gb/s), `PCIe 5 x16` (128 GB/s), `InfiniBand HDR` (200 Gb/s), `PCIe 4 x16` (64 GB/s). In brackets is "
         "what is printed.",
         answer=("InfiniBand HDR", "PCIe 4 x16", "InfiniBand NDR", "PCIe 5 x16", "NVLink 3"),
-        hints=("Bits to bytes for InfiniBand; half for PCIe and NVLink.", "25, 31.5, 50, 63.0 and 300 GB/s."),
+        hints=(
+            "Bits to bytes for InfiniBand; half for PCIe and NVLink.",
+            "PCIe 4 x16 is 31.5 GB/s one way; an NDR port is 50.",
+        ),
         solution="from interconnect_lab.specs import LINKS\n"
         'names = {"NVLink 3": "NVLink 3", "InfiniBand NDR": "InfiniBand NDR", "PCIe 5": "PCIe 5 x16"}\n'
         'names |= {"InfiniBand HDR": "InfiniBand HDR", "PCIe 4": "PCIe 4 x16"}\n'
@@ -250,7 +275,8 @@ EXERCISES: tuple[Exercise, ...] = (
             Trap(
                 WAYS,
                 ("InfiniBand HDR", "InfiniBand NDR", "PCIe 4 x16", "PCIe 5 x16", "NVLink 3"),
-                "PCIe's numbers add both directions: halve them, and NDR passes PCIe 4.",
+                "PCIe's numbers add both directions, InfiniBand's do not: halve PCIe's alone, and NDR "
+                "passes PCIe 4.",
             ),
         ),
     ),
@@ -277,8 +303,21 @@ EXERCISES: tuple[Exercise, ...] = (
             Trap(
                 BITS, lambda n, unit, both, g: n * 1e9 / (1 + both) / g, "Gb/s counts bits, eight to a byte."
             ),
-            Trap(WAYS, lambda n, unit, both, g: _one_way(n, unit, False, g), "Both ways are two times one."),
-            Trap(NODE, lambda n, unit, both, g: _one_way(n, unit, both, 1), "The GPUs share the number."),
+            Trap(
+                WAYS,
+                lambda n, unit, both, g: _one_way(n, unit, False, g),
+                "The number adds two directions: divide by 2.",
+            ),
+            Trap(
+                NODE,
+                lambda n, unit, both, g: _one_way(n, unit, both, 1),
+                "All the GPUs share the number: divide by `gpus`.",
+            ),
+            Trap(
+                "GB/s for bytes/s",
+                lambda n, unit, both, g: _one_way(n, unit, both, g) / 1e9,
+                "Giga is missing: bytes/s, not GB/s.",
+            ),
             Trap(
                 BOTH,
                 lambda n, unit, both, g: n * 1e9 / g,
@@ -288,10 +327,14 @@ EXERCISES: tuple[Exercise, ...] = (
     ),
     Function(
         name="write-pcie-bandwidth",
-        question="Write a function that returns the bandwidth of a PCIe slot in GB/s, one way, from GT/s "
-        "per lane, lanes, and the share of bits that are data.",
+        question="Write a function that returns the bandwidth of a PCIe slot in GB/s, one way. `transfers` "
+        "is in GT/s (one transfer is one bit on one lane), `lanes` says how many lanes the slot has, `share` "
+        "which share of the bits is data.",
         signature="def pcie_bandwidth(transfers, lanes, share):\n    ...",
-        hints=("A transfer is one bit on one lane.", "GT/s × lanes are Gb/s; 8 of them are one GB/s."),
+        hints=(
+            "What do all lanes carry together, in Gb/s?",
+            "GT/s × lanes are Gb/s; 8 of them are one GB/s.",
+        ),
         solution="def answer(transfers, lanes, share):\n    return transfers * lanes * share / 8",
         why="GT/s × lanes × share is Gb/s of data, one way; eight to a byte.",
         cases=((32, 16, 128 / 130), (16, 8, 128 / 130), (2.5, 16, 0.8), (64, 4, 242 / 256)),
@@ -300,6 +343,11 @@ EXERCISES: tuple[Exercise, ...] = (
             Trap(BITS, lambda t, n, share: t * n * share, "Those are gigabits per second."),
             Trap(WAYS, lambda t, n, share: t * n * share / 4, "That is twice too much: one way, please."),
             Trap(RAW, lambda t, n, share: t * n / 8, "The share of bits that are data is missing."),
+            Trap(
+                "bytes/s for GB/s",
+                lambda t, n, share: _pcie(t, n, share) * 1e9,
+                "Asked is GB/s, not bytes/s.",
+            ),
             Trap("per lane for per slot", lambda t, n, share: t * share / 8, "That is one lane."),
         ),
     ),

@@ -10,9 +10,10 @@ from importlib import import_module
 LABS: dict[str, tuple[str, ...]] = {
     "chapter00": ("one_step", "adding_gpus"),
     "chapter01": ("size_sweep", "fit_by_hand", "your_log"),
-    "chapter02": ("link_explorer", "link_race", "data_sheet_trap"),
+    "chapter02": ("data_sheet_trap", "link_explorer", "link_race"),
 }
 _PLACE = {name: chapter for chapter, names in LABS.items() for name in names}
+_PLACE["data_sheet_trap"] = "data_sheet"
 _PLACE |= {"exercise": "answers", "guess": "answers", "Answer": "answers", "Lab": "lab"}
 
 __all__ = ["LABS", *_PLACE]  # noqa: PLE0604 - names that load when first used

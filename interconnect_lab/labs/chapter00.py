@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 from interconnect_lab import collectives, plots, specs
 from interconnect_lab.labs.controls import choice, slider
@@ -24,6 +25,9 @@ from interconnect_lab.units import (
     fmt_time,
     ms,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 TEXT = {
     "compute": "Compute",
@@ -42,7 +46,7 @@ TEXT = {
     "percent": "{0:g} %",
     "Gb/s": "{0:g} Gb/s",
     "kinds of number": {1: "1 (fp8)", 2: "2 (bf16)", 4: "4 (fp32)"},
-    "step": "time of one step (ms)",
+    "step": "time of one step ({unit})",
     "parts": ("compute", "both at once", "waiting"),
     "yours": "your cluster",
     "rich": "with eight NICs a node",
@@ -53,18 +57,24 @@ TEXT = {
         4: "four NICs a node",
         8: "eight NICs a node",
     },
-    "one step": "{gradients} of gradients take {network} through {through}. Of that {hidden} hide behind "
-    "the backward pass, and for {waiting} the GPUs wait. The step takes {step}, efficiency "
-    "{efficiency:.1f} %: as if {idle:.1f} of {gpus:,} GPUs stood idle. The same job takes {rich} with eight "
-    "NICs a node and {poor} with one.",
+    "one step": "{gradients} of gradients take {network} through {through}. {hiding} The step takes {step}, "
+    "efficiency {efficiency:.1f} %: as if {idle:.1f} of {gpus:,} GPUs stood idle. The same job takes {rich} "
+    "with eight NICs a node and {poor} with one.",
+    "none hidden": "None of it hides behind the backward pass: the GPUs wait {waiting}.",
+    "part hidden": "Of that {hidden} hide behind the backward pass, and for {waiting} the GPUs wait.",
+    "all hidden": "All of it hides behind the backward pass: the GPUs do not wait.",
     "row": "{gpus:,} GPUs",
     "speed": "speed of each GPU (% of the first)",
     "model": "model",
-    "adding weak": "Weak scaling, {through}: from {first:,} to {last:,} GPUs the step grows from {before} "
-    "to {after}; each GPU keeps {kept:.1f} % of its speed. {published}",
-    "adding strong": "Strong scaling, {through}: {times:,.0f} times as many GPUs cut the step from {before} "
-    "to {after}, {gain:.1f} times; each GPU keeps {kept:.1f} % of its speed. The all-reduce alone takes "
-    "{network}. {published}",
+    "adding weak": "Weak scaling, {through}: from {first:,} to {last:,} GPUs the step {change}; each GPU "
+    "keeps {kept:.1f} % of its speed. {published}",
+    "adding strong": "Strong scaling, {through}: {times:,.0f} times as many GPUs {change}; each GPU keeps "
+    "{kept:.1f} % of its speed. The all-reduce alone takes {network}. {published}",
+    "weak longer": "grows from {before} to {after}",
+    "weak same": "stays at {after}",
+    "strong longer": "make the step longer, {before} → {after}",
+    "strong same": "leave the step at {after}",
+    "strong shorter": "cut the step from {before} to {after}, {gain:.1f} times",
     "published": "Published: {kept}.",
     "kept": "{family} {share:.1f} % ({first:,} to {last:,} GPUs)",
     "measured": "{ranks} GPUs, {nodes} nodes, {size}: measured {seconds}, model {model}, {error:+.1f} %",
@@ -73,6 +83,7 @@ TEXT = {
 GPUS_PER_NODE = 8
 NIC_RATE = 400 * Gbps  # one way
 BACKWARD = 2 / 3  # of compute: two matrix products a layer, where the forward pass has one
+LONG_STEP = 10.0  # seconds
 LARGE = 2 * GiB  # the size of the running example's gradients, as published runs measured it
 MANY_GPUS = tuple(2**k for k in range(3, 15))
 SHOWN_GPUS = (8, 16, 64, 256, 1024)
@@ -175,14 +186,12 @@ def one_step() -> Lab:
             return step(compute_ms * ms, network, overlap / 100)
 
         mine, rich, poor = with_nics(nics), with_nics(8), with_nics(1)
-        bars = {TEXT["yours"]: mine.parts, TEXT["rich"]: rich.parts, TEXT["poor"]: poor.parts}
-        plots.stacked_bars(bars, label=TEXT["step"], ax=axes[0])
+        _bars({TEXT["yours"]: mine, TEXT["rich"]: rich, TEXT["poor"]: poor}, axes[0])
         plots.gpu_grid(mine.idle(gpus), gpus, ax=axes[1])
         return TEXT["one step"].format(
             gradients=fmt_bytes(gradients), through=TEXT["through"][nics], gpus=gpus, idle=mine.idle(gpus),
-            network=fmt_time(mine.hidden + mine.waiting), hidden=fmt_time(mine.hidden),
-            waiting=fmt_time(mine.waiting), step=fmt_time(mine.time, 4), efficiency=100 * mine.efficiency,
-            rich=fmt_time(rich.time, 4), poor=fmt_time(poor.time, 4),
+            network=fmt_time(mine.hidden + mine.waiting), hiding=_hiding(mine), step=fmt_time(mine.time, 4),
+            efficiency=100 * mine.efficiency, rich=fmt_time(rich.time, 4), poor=fmt_time(poor.time, 4),
         )  # fmt: skip
 
     return Lab(
@@ -214,8 +223,7 @@ def adding_gpus() -> Lab:
             return step(compute_ms * ms * share, all_reduce_time(gradients, gpus, nics), overlap / 100)
 
         steps = {gpus: on(gpus) for gpus in MANY_GPUS}
-        bars = {TEXT["row"].format(gpus=gpus): steps[gpus].parts for gpus in SHOWN_GPUS}
-        plots.stacked_bars(bars, label=TEXT["step"], ax=axes[0])
+        _bars({TEXT["row"].format(gpus=gpus): steps[gpus] for gpus in SHOWN_GPUS}, axes[0])
         kept = [steps[gpus].efficiency / steps[GPUS_PER_NODE].efficiency for gpus in MANY_GPUS]
         points = published_speeds(scaling)
         short = {family.removeprefix("GPT "): xy for family, xy in points.items()}  # legends are narrow
@@ -223,8 +231,7 @@ def adding_gpus() -> Lab:
         first, last = (steps[gpus] for gpus in (SHOWN_GPUS[0], SHOWN_GPUS[-1]))
         return TEXT[f"adding {scaling}"].format(
             through=TEXT["through"][nics], first=SHOWN_GPUS[0], last=SHOWN_GPUS[-1],
-            times=SHOWN_GPUS[-1] / SHOWN_GPUS[0], before=fmt_time(first.time, 4),
-            after=fmt_time(last.time, 4), gain=first.time / last.time,
+            times=SHOWN_GPUS[-1] / SHOWN_GPUS[0], change=_change(scaling, first.time, last.time),
             kept=100 * last.efficiency / first.efficiency, network=fmt_time(last.hidden + last.waiting),
             published=_published(points),
         )  # fmt: skip
@@ -262,6 +269,26 @@ def model_beside_measured(name: str, nics: int, nbytes: Bytes = LARGE) -> str:
         ranks=curve.ranks, nodes=curve.nodes, size=fmt_bytes(nbytes),
         seconds=fmt_time(seconds), model=fmt_time(model), error=100 * (model / seconds - 1),
     )  # fmt: skip
+
+
+def _bars(steps: dict[str, Step], ax: Axes) -> None:
+    """Draw a bar for each step, in seconds from 10 s on: longer tick labels would run together."""
+    long = max(one.time for one in steps.values()) >= LONG_STEP
+    unit, scale = ("s", ms) if long else ("ms", 1)
+    bars = {name: {part: scale * y for part, y in one.parts.items()} for name, one in steps.items()}
+    plots.stacked_bars(bars, label=TEXT["step"].format(unit=unit), ax=ax)
+
+
+def _hiding(one: Step) -> str:
+    share = "none" if not one.hidden else "part" if one.waiting else "all"
+    return TEXT[f"{share} hidden"].format(hidden=fmt_time(one.hidden), waiting=fmt_time(one.waiting))
+
+
+def _change(scaling: str, first: Seconds, last: Seconds) -> str:
+    """What becomes of the step, in words: times that print alike count as the same."""
+    before, after = fmt_time(first, 4), fmt_time(last, 4)
+    change = "same" if before == after else "longer" if last > first else "shorter"
+    return TEXT[f"{scaling} {change}"].format(before=before, after=after, gain=first / last)
 
 
 def _published(points: dict[str, plots.XY]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from interconnect_lab import plots, specs
 from interconnect_lab.labs.controls import choice, round_values, slider, switch
 from interconnect_lab.labs.lab import Lab
-from interconnect_lab.labs.log_fit import FittedLog, example_log, fitted_log, nearest, shortened
+from interconnect_lab.labs.log_fit import MOST_TABLES, FittedLog, example_log, fitted_log, nearest, shortened
 from interconnect_lab.links import Fit, Link, PiecewiseLink, fit_link, fit_piecewise
 from interconnect_lab.units import GBps, KiB, fmt_bytes, fmt_rate, fmt_time, us
 
@@ -24,6 +24,7 @@ TEXT = {
     "halve": "half the latency",
     "this link": "this link",
     "half size": "n½",
+    "both": "{half}, {size}",
     "line double": "2 × bandwidth",
     "line halve": "½ × latency",
     "sweep reading": "{size} takes {time}, of which {share} is latency; it moves at {rate}. "
@@ -68,24 +69,11 @@ TEXT = {
 
 LATENCIES_US = round_values(1, 1000, (1, 1.5, 2, 3, 4, 5, 7))
 BANDWIDTHS_GBPS = round_values(0.1, 1000, (1, 1.5, 2, 3, 4, 5, 7))
-E24 = (1, 1.1, 1.2, 1.3, 1.5, 1.6, 1.8, 2, 2.2, 2.4, 2.7, 3)
-E24 += (
-    3.3,
-    3.6,
-    3.9,
-    4.3,
-    4.7,
-    5.1,
-    5.6,
-    6.2,
-    6.8,
-    7.5,
-    8.2,
-    9.1,
-)  # steps of about a tenth: any fit is near one
-MOST_TABLES = 30
+E24 = (1, 1.1, 1.2, 1.3, 1.5, 1.6, 1.8, 2, 2.2, 2.4, 2.7, 3)  # steps of about a tenth: any fit is near one
+E24 += (3.3, 3.6, 3.9, 4.3, 4.7, 5.1, 5.6, 6.2, 6.8, 7.5, 8.2, 9.1)
+NEAR = 3  # two marks whose sizes are within this factor share one name
 SIZES = 2.0 ** np.arange(6, 33.5, 0.5)  # 64 B to 8 GiB: three steps beyond the largest message
-MARGINS = {"left": 0.115, "right": 0.97, "bottom": 0.145, "top": 0.84, "wspace": 0.34}
+MARGINS = {"left": 0.115, "right": 0.97, "bottom": 0.145, "top": 0.84, "wspace": 0.42}
 
 # Published all-reduce curves, from V100 to GB200, on one node and on several.
 CURVES = {
@@ -140,15 +128,23 @@ def _other(link: Link, compare: str) -> dict[str, Link]:
 
 def _draw_sizes(axes, links: dict[str, Link], nbytes: float) -> None:
     link = links[TEXT["this link"]]
-    named = {fmt_bytes(nbytes): nbytes, TEXT["half size"]: link.half_size}
-    named = dict(sorted(named.items(), key=lambda item: -item[1]))  # the upper one is named above it
+    named = _marked_sizes(nbytes, link.half_size)
     for ax, plot, quantity in (
         (axes[0], plots.time_vs_size, Link.time),
         (axes[1], plots.bandwidth_vs_size, Link.effective_bandwidth),
     ):
         curves = {label: quantity(other, SIZES) for label, other in links.items()}
-        marks = {label: (size, quantity(link, size)) for label, size in named.items()}
+        marks = {label: (sizes, quantity(link, sizes)) for label, sizes in named.items()}
         plot(SIZES, curves, marks=marks, ax=ax)
+
+
+def _marked_sizes(nbytes: float, half: float) -> dict[str, np.ndarray]:
+    """The sizes that are marked, by name; the upper one first, since its name stands above it."""
+    name, both = fmt_bytes(nbytes), np.array(sorted((nbytes, half), reverse=True))
+    if both[0] <= NEAR * both[1]:
+        return {TEXT["both"].format(half=TEXT["half size"], size=name): both}
+    named = {name: np.array([nbytes]), TEXT["half size"]: np.array([half])}
+    return dict(sorted(named.items(), key=lambda item: -item[1][0]))
 
 
 def _sweep_reading(link: Link, nbytes: float) -> str:
@@ -286,7 +282,7 @@ def your_log() -> Lab:
         text=widgets.Textarea(
             value=example_log(), description=TEXT["log"], layout={"width": "100%", "height": "150px"}
         ),
-        table=slider(TEXT["table"], range(1, MOST_TABLES + 1), 1),
+        table=choice(TEXT["table"], range(1, MOST_TABLES + 1)),
         model=choice(TEXT["model"], [(TEXT[name], name) for name in ("two", "three")]),
         beside=switch(TEXT["nearest"], True),
     )

@@ -10,7 +10,7 @@ from interconnect_lab.labs.controls import choice, slider
 from interconnect_lab.labs.lab import Lab
 from interconnect_lab.links import Link
 from interconnect_lab.specs import LINKS, LinkSpec
-from interconnect_lab.units import GBps, Gbps, GiB, KiB, MiB, fmt_bytes, fmt_rate, fmt_time
+from interconnect_lab.units import GBps, GiB, KiB, MiB, fmt_bytes, fmt_rate, fmt_time
 
 TEXT = {
     # link_explorer
@@ -54,55 +54,30 @@ TEXT = {
     "rate": "Rate",
     "again": "{name}, again",
     "racer": "{name} ({rate} per {scope})",
-    "wins": "{size}: {first} has it after {fast}, {second} after {slow}, {factor:.3g} times as long.",
+    "wins": "{size}: {first} has it after {fast}, {second} after {slow}, {factor} times as long.",
     "tie": "{size}: {first} and {second} both have it after {fast}.",
     "bandwidth decides": "Of the {gap} between them bandwidth makes {transfer}, latency {latency}: "
     "bandwidth decides.",
     "latency decides": "Of the {gap} between them bandwidth makes {transfer}, latency {latency}: "
     "latency decides.",
-    "no latency": "No latency is published for {names}: 0 is taken.",
-    "layers": "The latencies are of two layers, {first} and {second}, which do not compare.",
+    "bytes": "{size}: the bytes alone take {fast} over {first} and {slow} over {second}, "
+    "{factor} times as long.",
+    "same bytes": "{size}: the bytes alone take {fast} over both.",
+    "no latency": "No latency is published for {names}.",
+    "open": "Bandwidth alone makes {transfer} of difference; without both latencies the race is open.",
+    "layers": "The latencies are of two layers, “{first}” and “{second}”, which do not compare: "
+    "bandwidth alone makes {transfer} of difference.",
+    "bound": "The latency of {name} is an upper bound: it may be first.",
     "unmeasured": "No achieved rate is known for {names}: the specified one is taken.",
     "and": " and ",
-    # data_sheet_trap
-    "preset": "Data sheet",
-    "number": "Number",
-    "unit": "Unit",
-    "direction": "Direction",
-    "counted": "Counted for",
-    "count": "How many",
-    "coding": "Coding",
-    "own": "your own sentence",
-    "a GPU": "a GPU",
-    "a link": "one link of a GPU",
-    "a node": "a node of GPUs",
-    "coded": "already taken off",
-    "coding of": "raw, {share} ({who})",
-    "bandwidth": "bandwidth (GB/s, one way per GPU)",
-    "truth": "what one GPU gets",
-    "trap": "a wrong reading",
-    "right": "right",
-    "bits for bytes": "bits for bytes",
-    "bytes for bits": "bytes for bits",
-    "GiB for GB": "GiB for GB",
-    "both directions for one": "both directions for one",
-    "one direction doubled": "one direction doubled",
-    "per link for per GPU": "per link for per GPU",
-    "per node for per GPU": "per node for per GPU",
-    "raw for usable": "raw for usable",
-    "together": "all together",
-    "mistake": "{name} {factor}",
-    "times": "× {factor:.3g}",
-    "over": "÷ {factor:.3g}",
-    "sentence": "{preset}: {number} {unit}, {direction}, {scope} means {rate} one way per GPU.",
-    "sheet": "“{preset}”",
-    "trap row": "{row}: {rate:,g}",
-    "per GPU": "per GPU",
-    "per link of": "per link ({count} to a GPU)",
-    "per node of": "per node (of {count} GPUs)",
-    "before coding": ", before coding",
-    "mistakes": "Mistakes multiply: {mistakes}.",
-    "spread": "All together make {rate}; highest and lowest reading lie a factor {spread:,g} apart.",
+    # layers of a latency
+    "NCCL-step": "NCCL step",
+    "RDMA-1B": "host to host, 1 byte",
+    "CPU-e2e-64B": "CPU to CPU, 64 bytes",
+    "GPU-p2p": "GPU to GPU",
+    "adapter": "adapter",
+    "switch": "switch",
+    "hop": "hop from chip to chip",
 }
 
 # ---- link_explorer -----------------------------------------------------------------------------------------
@@ -113,7 +88,7 @@ BESIDE = 0.2  # of a row, between two markers
 
 
 def link_explorer() -> Lab:
-    """Lab 02.1: what each generation of a family carries, by the four numbers that people mean."""
+    """Lab 02.2: what each generation of a family carries, by the four numbers that people mean."""
 
     def draw(ax, family: str, show: str, scope: str) -> str:
         rows = [link for link in LINKS.values() if link.family == family]
@@ -213,7 +188,7 @@ SIZES += [GiB, 4 * GiB, 16 * GiB]
 
 class Racer(NamedTuple):
     spec: LinkSpec
-    link: Link
+    link: Link  # without latency where the two do not compare
     transfer: float  # seconds for the bytes
     seconds: float  # with the latency
 
@@ -224,17 +199,18 @@ class Racer(NamedTuple):
 
 
 def link_race() -> Lab:
-    """Lab 02.2: one message over two links; which has it first, and is it latency or bandwidth?"""
+    """Lab 02.3: one message over two links; which has it first, and is it latency or bandwidth?"""
 
     def draw(ax, first: str, second: str, nbytes: int, rate: str) -> str:
-        pair = [_racer(LINKS[name], nbytes, rate) for name in (first, second)]
+        specs = LINKS[first], LINKS[second]
+        pair = [_racer(spec, nbytes, rate, _compare(*specs)) for spec in specs]
         last = max(racer.seconds for racer in pair)
         names = [first, TEXT["again"].format(name=second) if second == first else second]
         progress = {name: _progress(racer, last) for name, racer in zip(names, pair, strict=True)}
         plots.race(progress, ax=ax)
-        return " ".join(
-            [*_outcome(nbytes, *sorted(pair, key=lambda racer: racer.seconds)), *_cautions(pair, rate)]
-        )
+        fast, slow = sorted(pair, key=lambda racer: racer.seconds)
+        outcome = _outcome if _compare(*specs) else _bytes_alone
+        return " ".join([*outcome(nbytes, fast, slow), *_unmeasured(specs, rate)])
 
     names = [name for name, link in LINKS.items() if not link.scope.startswith("switch")]
     rates = [(TEXT[kind], kind) for kind in ("one way", "achieved")]
@@ -242,15 +218,20 @@ def link_race() -> Lab:
         draw,
         margins={"right": 0.95},
         first=choice(TEXT["first"], names, "NVLink 4"),
-        second=choice(TEXT["second"], names, "InfiniBand NDR"),
+        second=choice(TEXT["second"], names, "PCIe 5"),
         nbytes=slider(TEXT["size"], SIZES, MiB, fmt_bytes),
         rate=choice(TEXT["rate"], rates, "one way"),
     )
 
 
-def _racer(spec: LinkSpec, nbytes: int, rate: str) -> Racer:
+def _compare(first: LinkSpec, second: LinkSpec) -> bool:
+    """Whether both latencies are published, and at the same layer."""
+    return None not in (first.latency, second.latency) and first.latency_layer == second.latency_layer
+
+
+def _racer(spec: LinkSpec, nbytes: int, rate: str, compare: bool) -> Racer:
     bandwidth = spec.achieved if rate == "achieved" and spec.achieved else spec.bandwidth
-    link = Link(spec.latency or 0.0, bandwidth, source=spec.source)
+    link = Link(spec.latency if compare else 0.0, bandwidth, source=spec.source)
     return Racer(spec, link, nbytes / bandwidth, link.time(nbytes))
 
 
@@ -259,177 +240,50 @@ def _progress(racer: Racer, last: float) -> plots.XY:
 
 
 def _outcome(nbytes: int, fast: Racer, slow: Racer) -> list[str]:
+    """Who has the message first, by how much, and whether latency or bandwidth makes the difference."""
+    said = _said_of(nbytes, fast, slow)
+    if math.isclose(fast.seconds, slow.seconds):
+        return [TEXT["tie"].format(**said)]
     gap, transfer = slow.seconds - fast.seconds, slow.transfer - fast.transfer
-    said = {
+    decides = "bandwidth decides" if transfer > gap - transfer else "latency decides"
+    terms = {"transfer": _signed(transfer), "latency": _signed(gap - transfer)}
+    outcome = [TEXT["wins"].format(**said), TEXT[decides].format(gap=fmt_time(gap), **terms)]
+    if "a bound" in slow.spec.latency_source and slow.transfer < fast.seconds:
+        outcome.append(TEXT["bound"].format(name=slow.spec.name))
+    return outcome
+
+
+def _bytes_alone(nbytes: int, fast: Racer, slow: Racer) -> list[str]:
+    """What bandwidth says of the race, and why it is all that can be said."""
+    said = _said_of(nbytes, fast, slow)
+    even = math.isclose(fast.seconds, slow.seconds)
+    transfer = _signed(0.0 if even else slow.transfer - fast.transfer)
+    outcome = [TEXT["same bytes" if even else "bytes"].format(**said)]
+    if silent := dict.fromkeys(racer.spec.name for racer in (fast, slow) if racer.spec.latency is None):
+        outcome.append(TEXT["no latency"].format(names=TEXT["and"].join(silent)))
+        return [*outcome, TEXT["open"].format(transfer=transfer)]
+    layers = {"first": TEXT[fast.spec.latency_layer], "second": TEXT[slow.spec.latency_layer]}
+    return [*outcome, TEXT["layers"].format(**layers, transfer=transfer)]
+
+
+def _said_of(nbytes: int, fast: Racer, slow: Racer) -> dict[str, str]:
+    factor = slow.seconds / fast.seconds
+    return {
         "size": fmt_bytes(nbytes),
         "first": fast.name,
         "second": slow.name,
         "fast": fmt_time(fast.seconds),
+        "slow": fmt_time(slow.seconds),
+        "factor": f"{factor:,.0f}" if factor >= 100 else f"{factor:.3g}",
     }
-    if math.isclose(fast.seconds, slow.seconds):
-        return [TEXT["tie"].format(**said)]
-    winner = TEXT["wins"].format(**said, slow=fmt_time(slow.seconds), factor=slow.seconds / fast.seconds)
-    decides = "bandwidth decides" if transfer > gap - transfer else "latency decides"
-    terms = {"transfer": _signed(transfer), "latency": _signed(gap - transfer)}
-    return [winner, TEXT[decides].format(gap=fmt_time(gap), **terms)]
 
 
 def _signed(seconds: float) -> str:
     return fmt_time(seconds).replace("-", "−") if abs(seconds) > 1e-15 else "0 s"
 
 
-def _cautions(pair: list[Racer], rate: str) -> list[str]:
-    first, second = (racer.spec for racer in pair)
-    cautions = []
-    if silent := [
-        spec.name for spec in {first.name: first, second.name: second}.values() if spec.latency is None
-    ]:
-        cautions.append(TEXT["no latency"].format(names=TEXT["and"].join(silent)))
-    elif first.latency_layer != second.latency_layer:
-        cautions.append(TEXT["layers"].format(first=first.latency_layer, second=second.latency_layer))
-    unknown = [spec.name for spec in {first.name: first, second.name: second}.values() if not spec.achieved]
+def _unmeasured(specs: tuple[LinkSpec, ...], rate: str) -> list[str]:
+    unknown = dict.fromkeys(spec.name for spec in specs if not spec.achieved)
     if rate == "achieved" and unknown:
-        cautions.append(TEXT["unmeasured"].format(names=TEXT["and"].join(unknown)))
-    return cautions
-
-
-# ---- data_sheet_trap ---------------------------------------------------------------------------------------
-
-UNITS = {"Gb/s": Gbps, "GB/s": GBps, "GiB/s": float(GiB)}
-CODINGS = {
-    "16/17": ("NVLink 4 and 5", 16 / 17),
-    "128/130": ("PCIe 3 to 5", 128 / 130),
-    "8/10": ("PCIe 1 and 2, SDR to QDR", 8 / 10),
-    "64/66": ("FDR and EDR", 64 / 66),
-    "242/256": ("PCIe 6 and 7", 242 / 256),
-}
-NUMBERS = [8, 16, 25, 32, 40, 50, 56, 64, 100, 128, 200, 256, 300, 400, 478.125, 512, 600, 800, 900]
-NUMBERS += [1200, 1600, 1800, 3200, 3600]
-COUNTS = [1, 2, 4, 6, 8, 12, 16, 18, 36, 72]
-
-
-class Sentence(NamedTuple):
-    """A line of a data sheet: ``number`` ``unit`` in that ``direction``, counted for a link, GPU or node."""
-
-    number: float
-    unit: str
-    direction: str
-    counted: str
-    count: int
-    coding: str = "coded"
-
-    @property
-    def bandwidth(self) -> float:
-        """What one GPU gets, one way (bytes/s)."""
-        share = CODINGS[self.coding][1] if self.coding in CODINGS else 1.0
-        ways = 2 if self.direction == "both ways" else 1
-        scale = {"a GPU": 1, "a link": self.count, "a node": 1 / self.count}[self.counted]
-        return self.number * UNITS[self.unit] * share * scale / ways
-
-    @property
-    def mistakes(self) -> dict[str, float]:
-        """By the name of each mistake that this sentence invites, the factor by which it is wrong."""
-        found = {"bits for bytes": 8.0} if self.unit == "Gb/s" else {"bytes for bits": 1 / 8}
-        if self.unit == "GiB/s":
-            found["GiB for GB"] = GBps / GiB
-        found["both directions for one" if self.direction == "both ways" else "one direction doubled"] = 2.0
-        if self.count > 1 and self.counted == "a link":
-            found["per link for per GPU"] = 1 / self.count
-        if self.count > 1 and self.counted == "a node":
-            found["per node for per GPU"] = float(self.count)
-        if self.coding in CODINGS:
-            found["raw for usable"] = 1 / CODINGS[self.coding][1]
-        return found
-
-
-PRESETS = {
-    "NDR: 400 Gb/s a port": Sentence(400, "Gb/s", "single way", "a link", 1),
-    "NVLink 4: 900 GB/s": Sentence(900, "GB/s", "both ways", "a GPU", 18),
-    "PCIe 5 x16: 128 GB/s": Sentence(128, "GB/s", "both ways", "a GPU", 1, "128/130"),
-    "nvlink -s: 478 GB/s": Sentence(478.125, "GB/s", "single way", "a GPU", 18, "16/17"),
-    "H800: 8 links of 50 GB/s": Sentence(50, "GB/s", "both ways", "a link", 8),
-    "AWS p5: 3200 Gb/s a node": Sentence(3200, "Gb/s", "single way", "a node", 8),
-}
-
-
-def data_sheet_trap() -> Lab:
-    """Lab 02.3: a sentence of a data sheet, what one GPU gets of it, and every way to read it wrongly."""
-
-    def draw(ax, preset: str, **words: object) -> str:
-        sentence = Sentence(**words)
-        right, mistakes = sentence.bandwidth, sentence.mistakes
-        factors = [*mistakes.values(), math.prod(mistakes.values())]
-        rows = {_trap_row(TEXT["right"], right): {TEXT["truth"]: right}}
-        for name, factor in zip([*mistakes, "together"], factors, strict=True):
-            rows[_trap_row(_mistake(name, factor), right * factor)] = {TEXT["trap"]: right * factor}
-        plots.rate_bars(rows, label=TEXT["bandwidth"], ax=ax)
-        return _trap_reading(preset, sentence)
-
-    return Lab(
-        draw,
-        margins={"left": 0.34, "right": 0.95},
-        more=("counted", "count", "coding"),
-        tie=_tie,
-        **_trap_controls(),
-    )
-
-
-def _trap_controls() -> dict[str, object]:
-    codings = [(TEXT["coding of"].format(share=share, who=who), share) for share, (who, _) in CODINGS.items()]
-    first = next(iter(PRESETS.values()))
-    return {
-        "preset": choice(TEXT["preset"], [*((name, name) for name in PRESETS), (TEXT["own"], "own")]),
-        "number": slider(TEXT["number"], NUMBERS, first.number, _number),
-        "unit": choice(TEXT["unit"], UNITS, first.unit),
-        "direction": choice(
-            TEXT["direction"], [(TEXT[way], way) for way in ("single way", "both ways")], first.direction
-        ),
-        "counted": choice(
-            TEXT["counted"], [(TEXT[who], who) for who in ("a GPU", "a link", "a node")], first.counted
-        ),
-        "count": slider(TEXT["count"], COUNTS, first.count),
-        "coding": choice(TEXT["coding"], [(TEXT["coded"], "coded"), *codings], first.coding),
-    }
-
-
-def _tie(moved: str, values: dict[str, object]) -> dict[str, object]:
-    """A data sheet fills in the other controls; these say "own" when they no longer spell one."""
-    if moved == "preset":
-        sentence = PRESETS.get(values["preset"])
-        return sentence._asdict() if sentence else {}
-    words = {name: value for name, value in values.items() if name != "preset"}
-    return {"preset": next((name for name, known in PRESETS.items() if known == Sentence(**words)), "own")}
-
-
-def _trap_reading(preset: str, sentence: Sentence) -> str:
-    mistakes, right = sentence.mistakes, sentence.bandwidth
-    counted = {"a GPU": "per GPU", "a link": "per link of", "a node": "per node of"}[sentence.counted]
-    scope = TEXT[counted].format(count=sentence.count)
-    said = TEXT["sentence"].format(
-        preset=TEXT["own"].capitalize() if preset == "own" else TEXT["sheet"].format(preset=preset),
-        number=_number(sentence.number),
-        unit=sentence.unit,
-        direction=TEXT[sentence.direction],
-        scope=scope + (TEXT["before coding"] if sentence.coding in CODINGS else ""),
-        rate=fmt_rate(right),
-    )
-    named = TEXT["mistakes"].format(mistakes=", ".join(_mistake(*mistake) for mistake in mistakes.items()))
-    together = math.prod(mistakes.values())
-    spread = math.prod(max(factor, 1 / factor) for factor in mistakes.values())
-    return " ".join(
-        [said, named, TEXT["spread"].format(rate=fmt_rate(right * together), spread=float(f"{spread:.3g}"))]
-    )
-
-
-def _trap_row(row: str, rate: float) -> str:
-    digits = float(f"{rate / GBps:.3g}")
-    return TEXT["trap row"].format(row=row, rate=digits)
-
-
-def _mistake(name: str, factor: float) -> str:
-    said = TEXT["times" if factor >= 1 else "over"].format(factor=max(factor, 1 / factor))
-    return TEXT["mistake"].format(name=TEXT[name], factor=said)
-
-
-def _number(number: float) -> str:
-    return f"{number:,.0f}"
+        return [TEXT["unmeasured"].format(names=TEXT["and"].join(unknown))]
+    return []

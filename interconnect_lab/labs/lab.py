@@ -25,11 +25,10 @@ TEXT = {
     "save": "Save or share",
     "csv": "Numbers (CSV)",
     "svg": "Picture (SVG)",
-    "link": "This state as the end of a link:",
-    "unmoved": "no control was moved, so any link to this lab shows it",
+    "link": "This state again:",
     "caption": "The numbers in the picture",
     "rows_left_out": "{count} more rows: save the CSV",
-    "error": "This lab failed: {error}. Please report it with the link ending below.",
+    "error": "This lab failed: {error}. Please report it with {link}.",
     "unknown": "{lab} has no control {name!r}; it has {known}",
     "not_offered": "{name} of {lab} cannot be {value!r}: {why}",
 }
@@ -129,9 +128,15 @@ class Lab(widgets.VBox):
             if name not in self.controls:
                 known = ", ".join(self.controls)
                 raise ValueError(TEXT["unknown"].format(lab=self.name, name=name, known=known))
+        before = self.values
         with self._one_redraw():
-            for name, value in values.items():
-                self._assign(name, value)
+            try:
+                for name, value in values.items():
+                    self._assign(name, value)
+            except ValueError:
+                for name, value in before.items():
+                    self.controls[name].value = value
+                raise
             self._move_tied(values)
         return self
 
@@ -256,7 +261,7 @@ class Lab(widgets.VBox):
         except Exception as error:  # whatever a lab does wrong is shown in it
             if self.raise_errors:
                 raise
-            self.reading = TEXT["error"].format(error=f"{type(error).__name__}: {error}")
+            self.reading = TEXT["error"].format(error=f"{type(error).__name__}: {error}", link=self.link)
             self._reading.add_class("lab-failed")
         else:
             self._reading.remove_class("lab-failed")
@@ -278,8 +283,8 @@ class Lab(widgets.VBox):
             return f'<a download="{self.name}.{kind}" href="data:{mime};base64,{data}">{TEXT[kind]}</a>'
 
         files = anchor("csv", "text/csv", self.csv()), anchor("svg", "image/svg+xml", self.svg())
-        state = f"{TEXT['link']} <code>{html.escape(self.link)}</code>"
-        return f"<p>{' · '.join(files)} · {state if self.link != '?' else TEXT['unmoved']}</p>"
+        again = f"labs.{self.name}()" + (f".follow({self.link!r})" if self.link != "?" else "")
+        return f"<p>{' · '.join(files)} · {TEXT['link']} <code>{html.escape(again)}</code></p>"
 
     def _table_html(self) -> str:
         def row(cells: Iterable[object], tag: str = "td") -> str:
@@ -294,14 +299,15 @@ class Lab(widgets.VBox):
         return f"<table>{head}{body}</table>{note}"
 
     def _assign(self, name: str, value: object) -> None:
-        control, before = self.controls[name], self.controls[name].value
+        control = self.controls[name]
+        if options(control) and value not in options(control):  # ipywidgets would take None
+            raise ValueError(self._refusal(name, value, f"choose among {options(control)}"))
         try:
             control.value = value
         except TraitError as error:
             raise ValueError(self._refusal(name, value, str(error))) from None
         if control.value != value:  # a slider stops at its end without a word
-            nearest, control.value = control.value, before
-            raise ValueError(self._refusal(name, value, f"the nearest is {nearest!r}"))
+            raise ValueError(self._refusal(name, value, f"the nearest is {control.value!r}"))
 
     def _refusal(self, name: str, value: object, why: str) -> str:
         return TEXT["not_offered"].format(lab=self.name, name=name, value=value, why=why)

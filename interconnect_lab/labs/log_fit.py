@@ -20,6 +20,7 @@ TEXT = {
     "no table": "There is no table {table}: to its last line, {line:,}, the text holds {tables}.",
     "one table": "1 table",
     "tables": "{count} tables",
+    "more tables": "Only the first {most} tables can be chosen: paste a later one by itself.",
     "no rows": "To its last line, {line:,}, the text holds no complete row: {why}.",
     "unfit": "The table at line {line:,} gives no fit: {error}.",
     "late": "It begins above n½, so α is a guess: add smaller sizes.",
@@ -33,6 +34,7 @@ TEXT = {
 
 LONGEST = 2_000_000  # characters of a log that are read; the rest would keep a browser busy for seconds
 MOST_SIZES = 100
+MOST_TABLES = 8  # a log of one run each for the collectives of nccl-tests
 MODELS = {"two": fit_link, "three": fit_piecewise}
 
 # A made-up machine with 8 GPUs a node: sizes in bytes, then µs on one node and on two.
@@ -89,6 +91,7 @@ def fitted_log(text: str, table: int, model: str) -> FittedLog:
     remarks += [TEXT["late"]] if fit.link.half_size < nbytes.min() else []
     remarks += [TEXT["short"]] if fit.link.half_size > nbytes.max() else []
     remarks += [TEXT["odd"].format(note=note) for note in reading.notes[:1]]
+    remarks += [TEXT["more tables"].format(most=MOST_TABLES)] if len(tests) > MOST_TABLES else []
     ranks = test.ranks or reading.ranks
     return FittedLog(fit, len(tests), test.collective, ranks, reading.nodes, tuple(remarks))
 

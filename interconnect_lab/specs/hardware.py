@@ -90,6 +90,11 @@ class LinkSpec(Link, Row):
         return replace(self, bandwidth=self.link_bandwidth, links=1, scope=scope)
 
     @property
+    def direction(self) -> str:
+        """Always "one way"; ``quoted`` says what the vendor counts."""
+        return "one way"
+
+    @property
     def raw_bandwidth(self) -> float | None:
         """The rate on the wire before coding, one way (bytes/s); None if it is not known."""
         if self.lanes is None or self.lane_rate is None or self.links is None:

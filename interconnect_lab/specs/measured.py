@@ -85,6 +85,16 @@ class Sweep:
         return sources()[self.source_id]
 
     @property
+    def url(self) -> str:
+        """The address of its source."""
+        return self.source.url
+
+    @property
+    def licence(self) -> str:
+        """The licence of its source."""
+        return self.source.licence
+
+    @property
     def label(self) -> str:
         """A short name for a legend.
 
@@ -126,7 +136,7 @@ def sweeps(
     nodes: int | None = None,
     min_sizes: int = 1,
 ) -> tuple[Sweep, ...]:
-    """Return the published curves that match: ``gpu`` is a part of its name, upper or lower case.
+    """Return the published curves that match: ``gpu`` is in its name, from a word's beginning on.
 
     >>> len(sweeps(gpu="h100", op="all_reduce", ranks=16, nodes=2, min_sizes=30))
     2
@@ -139,7 +149,7 @@ def sweeps(
         curve
         for curve in _all_sweeps()
         if all(getattr(curve, name) == value for name, value in asked.items())
-        and (gpu is None or gpu.casefold() in curve.gpu.casefold())
+        and (gpu is None or re.search(rf"\b{re.escape(gpu)}", curve.gpu, re.IGNORECASE))
         and curve.nbytes.size >= min_sizes
     )
 

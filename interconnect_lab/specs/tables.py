@@ -41,6 +41,11 @@ class Row:
     as_of: date
     note: str = ""
 
+    @property
+    def date(self) -> date:
+        """The day of the last check, ``as_of``."""
+        return self.as_of
+
     def __post_init__(self) -> None:
         check_types(self)
         check_token("kind", self.kind, KINDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from interconnect_lab.units import GBps, us
 
 # Keys of which any tells the report, and that no other tool writes
 _OURS = ("average_bus_bandwidth", "minimum_bytes", "alg_bw", "bus_bw")
+_BEGINS = re.compile(r"^[\ufeff \t\x00]*\{", re.MULTILINE)
 _COLUMNS = rows.MODERN.with_units("(us) (GB/s)")
 
 
@@ -22,10 +24,12 @@ def runs_of(document: Document) -> list[Run]:
 
     Raises ParseError where a report ends early or a result is none.
     """
-    text = document.text.lstrip("\ufeff \t\r\n\x00")
-    if not text.startswith("{") or not any(f'"{key}"' in text for key in _OURS):
+    begins = _BEGINS.search(document.text)  # a prompt may stand before it, and another after
+    if not begins or not any(f'"{key}"' in document.text for key in _OURS):
         return []
-    lines = _Lines(document.text, len(document.text) - len(text))
+    start = begins.end() - 1
+    text = document.text[start:]
+    lines = _Lines(document.text, start)
     reports = [found for found in _values(text, lines) if _is_report(found[0])]
     return [_run(report, lines.of(start, end, report)) for report, start, end in reports]
 
@@ -70,6 +74,8 @@ def _values(text: str, lines: _Lines) -> Iterator[tuple[Any, int, int]]:
         place = end
         while place < len(text) and text[place] in " \t\r\n\x00":
             place += 1
+        if place < len(text) and text[place] not in "{[":
+            return  # what the shell wrote after the report
 
 
 def _is_report(value: Any) -> bool:
