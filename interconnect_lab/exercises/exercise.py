@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -45,7 +46,7 @@ class Trap:
 
 
 @dataclass(frozen=True)
-class Exercise:
+class Exercise(ABC):
     """What every kind has: ``solution`` is Python that leaves the right answer in ``answer``.
 
     ``why`` says in a sentence or two why it is so. There are two hints, the second stronger.
@@ -64,9 +65,9 @@ class Exercise:
             raise ValueError(f"exercise {self.name!r} needs two hints; got {self.hints!r}")
 
     @property
+    @abstractmethod
     def expected(self) -> str:
         """What an answer looks like, in a few words."""
-        raise NotImplementedError
 
     def check(self, answer: object) -> Verdict:
         """Judge an answer; nothing that a reader can type raises."""
@@ -76,8 +77,9 @@ class Exercise:
             return self._refused()
         return self._judge(answer)
 
+    @abstractmethod
     def _judge(self, answer: object) -> Verdict:
-        raise NotImplementedError
+        """The verdict on an answer that is not empty."""
 
     def _refused(self, got: object = None) -> Verdict:
         if got is None:

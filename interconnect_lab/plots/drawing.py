@@ -1,34 +1,20 @@
-"""Figure functions on data: ``*, ax=None`` in, Axes out; a second call with the same axes updates it.
-
-Nothing here computes a model. Axis labels carry units. Log axes have fixed ticks with labels of our own
-and no minor ticks: with matplotlib's defaults a redraw takes three times as long.
-"""
+"""What is drawn on one Axes, kept by key, so that a second call updates artists instead of making them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.container import Container
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from interconnect_lab.units import Bytes, Seconds, fmt_bytes, fmt_time
+from interconnect_lab.units import fmt_bytes, fmt_time
 
-TEXT = {
-    "size": "message size",
-    "time": "time",
-    "bandwidth": "bandwidth (GB/s, one way)",
-    "residual": "model over measured − 1 (%)",
-    "arrived": "arrived (share of the message, %)",
-    "busy": "working",
-    "idle": "waiting",
-    "gpus": "GPUs",
-}
+TEXT = {"size": "message size", "time": "time"}
 
 # Okabe and Ito's palette, told apart by people who are colour-blind; dash or marker is the second cue.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#8A6D00", "#333333")
@@ -37,7 +23,6 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "...", "xx", "--")
 GREY = "#6A6A6A"
 SIDE = 80  # of a grid of squares, in points
-MOST_RESIDUAL = 200  # percent; a model cannot be more than 100 % too fast, but any amount too slow
 
 
 class Point(NamedTuple):
@@ -50,180 +35,24 @@ class Point(NamedTuple):
 XY = tuple[Sequence[float], Sequence[float]]
 
 
-def time_vs_size(
-    nbytes: Bytes,
-    curves: Mapping[str, Seconds],
-    *,
-    points: Mapping[str, XY] | None = None,
-    marks: Mapping[str, XY] | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Log-log lines of time against message size; ``points`` are measured, ``marks`` are named in place."""
-    with _drawing(ax) as drawing:
-        drawing.lines({label: (nbytes, seconds) for label, seconds in curves.items()})
-        drawing.scatter(points or {})
-        drawing.marks(marks or {})
-        drawing.size_axis()
-        drawing.time_axis()
-    return drawing.ax
-
-
-def bandwidth_vs_size(
-    nbytes: Bytes,
-    curves: Mapping[str, Sequence[float]],
-    *,
-    points: Mapping[str, XY] | None = None,
-    marks: Mapping[str, XY] | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Lines of bandwidth (bytes/s) against message size, the size on a log axis."""
-
-    def scaled(series: Mapping[str, XY]) -> dict[str, XY]:
-        return {label: (x, np.asarray(y) / 1e9) for label, (x, y) in series.items()}
-
-    with _drawing(ax) as drawing:
-        drawing.lines(scaled({label: (nbytes, rate) for label, rate in curves.items()}))
-        drawing.scatter(scaled(points or {}))
-        drawing.marks(scaled(marks or {}))
-        drawing.size_axis()
-        drawing.linear_axis(drawing.ax.yaxis, TEXT["bandwidth"], (0, None))
-    return drawing.ax
-
-
-def residuals_vs_size(residuals: Mapping[str, XY], *, ax: Axes | None = None) -> Axes:
-    """Relative errors (0.1 = the model is 10 % slow) against message size, around a zero line.
-
-    What is above +200 % is drawn there; the table keeps its number.
-    """
-    percent = {label: (np.ravel(x), 100 * np.ravel(y)) for label, (x, y) in residuals.items()}
-    with _drawing(ax) as drawing:
-        shown = {label: (x, np.minimum(y, MOST_RESIDUAL)) for label, (x, y) in percent.items()}
-        drawing.scatter(shown, joined=True)
-        drawing.rule(0)
-        drawing.size_axis()
-        worst = max((abs(point.y) for point in drawing.points if math.isfinite(point.y)), default=0)
-        limit = next((step for step in (25, 50, 100) if worst <= 0.95 * step), 1.04 * MOST_RESIDUAL)
-        drawing.linear_axis(drawing.ax.yaxis, TEXT["residual"], (-min(limit, 104), limit))
-        real = [(label, *pair) for label, (x, y) in percent.items() for pair in zip(x, y, strict=True)]
-        drawing.tell([Point(TEXT["residual"], label, float(x), float(y)) for label, x, y in real])
-    return drawing.ax
-
-
-def stacked_bars(rows: Mapping[str, Mapping[str, float]], *, label: str, ax: Axes | None = None) -> Axes:
-    """Horizontal bars, one a row from the top, each of parts with one colour and hatch throughout."""
-    with _drawing(ax) as drawing:
-        drawing.bars(rows)
-        drawing.row_axis(list(rows))
-        longest = max((sum(parts.values()) for parts in rows.values()), default=1)
-        drawing.linear_axis(drawing.ax.xaxis, label, (0, _round_up(longest)))
-    return drawing.ax
-
-
-def rate_bars(
-    rates: Mapping[str, Mapping[str, float]],
-    *,
-    label: str | None = None,
-    apart: float = 0.0,
-    ax: Axes | None = None,
-) -> Axes:
-    """Rates (bytes/s) on a log axis: a row a link, a marker a kind of rate, ``apart`` rows below the last."""
-    label = label or TEXT["bandwidth"]
-    with _drawing(ax) as drawing:
-        kinds = list(dict.fromkeys(kind for row in rates.values() for kind in row))
-        for k, kind in enumerate(kinds):
-            shift = apart * (k - (len(kinds) - 1) / 2)
-            rows = [(i + shift, row[kind]) for i, row in enumerate(rates.values()) if kind in row]
-            drawing.scatter({kind: ([rate / 1e9 for _, rate in rows], [i for i, _ in rows])})
-        drawing.tell(
-            [
-                Point(label, kind, name, rate / 1e9)
-                for name, row in rates.items()
-                for kind, rate in row.items()
-            ]
-        )
-        drawing.row_axis(list(rates))
-        drawing.rate_axis(label)
-    return drawing.ax
-
-
-def race(progress: Mapping[str, XY], *, ax: Axes | None = None) -> Axes:
-    """How much of a message has arrived (share, 0 to 1) against time in seconds, a line for each link."""
-    with _drawing(ax) as drawing:
-        drawing.lines({label: (t, 100 * np.asarray(share)) for label, (t, share) in progress.items()})
-        drawing.linear_time_axis()
-        drawing.linear_axis(drawing.ax.yaxis, TEXT["arrived"], (0, 104))
-    return drawing.ax
-
-
-def shares_vs_ranks(
-    ranks: Sequence[float],
-    curves: Mapping[str, Sequence[float]],
-    *,
-    label: str,
-    points: Mapping[str, XY] | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Lines of a share (0 to 1, shown in %) against GPUs on a log axis; ``points`` are other systems."""
-    with _drawing(ax) as drawing:
-        drawing.lines({name: (ranks, 100 * np.asarray(y)) for name, y in curves.items()})
-        shares = {name: (x, 100 * np.asarray(y)) for name, (x, y) in (points or {}).items()}
-        drawing.scatter(shares, joined=True, after=len(curves))
-        drawing.count_axis(drawing.ax.xaxis, TEXT["gpus"])
-        drawing.linear_axis(drawing.ax.yaxis, label, (0, 104))
-    return drawing.ax
-
-
-def gpu_grid(idle: float, gpus: int, *, ax: Axes | None = None) -> Axes:
-    """One square a GPU, as many grey as the time that all of them wait would keep idle."""
-    with _drawing(ax) as drawing:
-        columns = max(1, math.ceil(math.sqrt(gpus)))
-        spot = np.arange(gpus)
-        x, y = spot % columns, -(spot // columns)
-        busy = spot < round(gpus - idle)
-        drawing.squares({TEXT["busy"]: (x[busy], y[busy]), TEXT["idle"]: (x[~busy], y[~busy])}, columns)
-        drawing.tell([Point(TEXT["gpus"], TEXT["idle"], gpus, float(idle))])
-    return drawing.ax
-
-
-def table(axes: Axes | Iterable[Axes]) -> list[Point]:
-    """The numbers last drawn: (panel, series, x, y), in the units of the axis labels."""
-    panels = [axes] if isinstance(axes, Axes) else list(axes)
-    return [point for ax in panels for point in _drawn(ax).points]
-
-
-def moving(axes: Axes | Iterable[Axes]) -> list[Artist]:
-    """What a next call may move, from back to front: lines, points, bars and the names of marks."""
-    panels = [axes] if isinstance(axes, Axes) else list(axes)
-    kept = [artist for ax in panels for _, artist in sorted(_drawn(ax).artists.items())]
-    flat = [part for artist in kept for part in (artist if isinstance(artist, Container) else [artist])]
-    return sorted(flat, key=lambda artist: artist.get_zorder())
-
-
-def frame(ax: Axes) -> tuple:
-    """What the rest looks like: two equal frames differ in nothing but what ``moving`` draws."""
-    return _drawn(ax).frame()
-
-
-# ---- what a second call updates ----------------------------------------------------------------------------
-
-
-def _drawing(ax: Axes | None) -> _Drawing:
+def drawing_on(ax: Axes | None) -> Drawing:
+    """What was drawn on ``ax``, or on the axes of a new figure."""
     if ax is None:
         import matplotlib.pyplot as plt
 
         _, ax = plt.subplots(figsize=(6.4, 3.6), dpi=100)
         ax.figure.subplots_adjust(left=0.13, right=0.97, bottom=0.16, top=0.86)
-    return _drawn(ax)
+    return drawn(ax)
 
 
-def _drawn(ax: Axes) -> _Drawing:
+def drawn(ax: Axes) -> Drawing:
     """What was drawn on these axes; it is kept on them, and goes when they go."""
     if not hasattr(ax, "interconnect_lab_drawing"):
-        ax.interconnect_lab_drawing = _Drawing(ax)
+        ax.interconnect_lab_drawing = Drawing(ax)
     return ax.interconnect_lab_drawing
 
 
-class _Drawing:
+class Drawing:
     """The artists of one Axes by key: drawn once, updated after; what a call does not touch is removed."""
 
     def __init__(self, ax: Axes) -> None:
@@ -234,7 +63,7 @@ class _Drawing:
         ax.grid(True, color="#E2E2E2", linewidth=0.8)
         ax.set_axisbelow(True)
 
-    def __enter__(self) -> _Drawing:
+    def __enter__(self) -> Drawing:
         self.points, self._touched, self._handles = [], set(), []
         return self
 
@@ -347,14 +176,14 @@ class _Drawing:
         low, high = limits
         values = [point.y for point in self.points if math.isfinite(point.y)]
         self._scale(axis, "linear")
-        high = _round_up(max(values, default=1)) if high is None else high
-        self._fixed(axis, (low, high or 1), _round_ticks(low, high or 1), lambda tick: f"{tick:,.6g}")
+        high = round_up(max(values, default=1)) if high is None else high
+        self._fixed(axis, (low, high or 1), round_ticks(low, high or 1), lambda tick: f"{tick:,.6g}")
         axis.set_label_text(label)
 
     def linear_time_axis(self) -> None:
         self._scale(self.ax.xaxis, "linear")
-        last = _round_up(max((float(point.x) for point in self.points if math.isfinite(point.x)), default=1))
-        self._fixed(self.ax.xaxis, (0, last), _round_ticks(0, last), fmt_time)
+        last = round_up(max((float(point.x) for point in self.points if math.isfinite(point.x)), default=1))
+        self._fixed(self.ax.xaxis, (0, last), round_ticks(0, last), fmt_time)
         self.ax.set_xlabel(TEXT["time"])
 
     def row_axis(self, names: list[str]) -> None:
@@ -435,13 +264,13 @@ class _Drawing:
         self._labels = [keys] if labels else []
 
 
-def _round_up(highest: float) -> float:
+def round_up(highest: float) -> float:
     """A little beyond ``highest``, at half a tick, so that small moves leave the axis where it is."""
-    step = _round_ticks(0, highest or 1)[1] / 2
+    step = round_ticks(0, highest or 1)[1] / 2
     return step * math.ceil(1.02 * highest / step) or 1.0
 
 
-def _round_ticks(low: float, high: float, most: int = 6) -> list[float]:
+def round_ticks(low: float, high: float, most: int = 6) -> list[float]:
     """At most ``most`` ticks at 1, 2 or 5 times a power of ten."""
     raw = (high - low) / most
     power = 10.0 ** math.floor(math.log10(raw))
