@@ -109,6 +109,17 @@ def drags() -> Iterator[Row]:
     yield Row("slider to picture in JupyterLab", statistics.median(times), "ms", "≤ 90", "20 drags, 2 axes")
 
 
+def fresh_clone() -> Iterator[Row]:
+    """``make test`` in a new clone: set-up with downloads, then every check."""
+    with tempfile.TemporaryDirectory() as folder:
+        clone = Path(folder) / "clone"
+        subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+        start = time.perf_counter()
+        subprocess.run(["make", "test"], check=True, cwd=clone, stdout=subprocess.DEVNULL)
+        minutes = (time.perf_counter() - start) / 60
+    yield Row("make test from a fresh clone", minutes, "min", "≤ 12", "downloads and browser included")
+
+
 def machine() -> str:
     """What the numbers were taken on, without names of hosts."""
     python = f"Python {platform.python_version()}, numpy {np.__version__}"
@@ -132,9 +143,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="write the rows to this file, too")
     parser.add_argument("--book", action="store_true", help=f"rewrite {TABLE.relative_to(ROOT)}")
+    parser.add_argument("--fresh-clone", action="store_true", help="time make test, too (minutes)")
     parser.add_argument("--no-browser", action="store_true", help="leave out what needs a browser")
     arguments = parser.parse_args()
     parts = [import_time, costs, redraws] + ([] if arguments.no_browser else [drags])
+    parts += [fresh_clone] if arguments.fresh_clone else []
     rows = []
     for row in (row for part in parts for row in part()):
         rows.append(row)
