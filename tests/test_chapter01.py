@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 
@@ -361,5 +361,5 @@ def test_the_notebook_plots_times_and_no_bus_bandwidth():
 
 
 def sources(kind: str) -> str:
-    cells = nbformat.read(NOTEBOOK, as_version=4).cells
-    return "\n".join(cell.source for cell in cells if cell.cell_type == kind)
+    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+    return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == kind)
