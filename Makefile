@@ -36,7 +36,7 @@ test-lowest:  ## unit and property tests on the lowest versions allowed, those o
 	  --ignore=tests/test_notebooks.py --ignore=tests/test_tools.py
 
 bench: $(READY)  ## measure what the project promises (JSON=file keeps the numbers)
-	@$(PY) -m tools.bench $(if $(JSON),--json $(JSON))
+	@$(PY) -m tools.bench $(if $(JSON),--json $(JSON)) $(BENCH)
 
 notebooks: $(READY)  ## run every notebook and store it in the house's form
 	@$(PY) -m tools.notebooks execute
