@@ -340,6 +340,13 @@ def test_fp8_is_dense_too(row):
     assert row.memory >= 16e9
 
 
+def test_a_latency_below_a_figure_is_marked_as_a_bound():
+    """Azure HBv4 documentation: NDR below 2 us; the other rows are figures, not bounds."""
+    assert [row.name for row in LINKS.values() if row.latency_is_bound] == ["InfiniBand NDR"]
+    for row in LATENCIES.values():
+        assert row.latency_is_bound == ("below" in f"{row.source} {row.note}"), row.name
+
+
 def test_ports_of_a_fabric_run_at_the_rate_of_their_link():
     for row in FABRICS.values():
         if row.port_link and row.port_bandwidth:
@@ -494,6 +501,7 @@ def test_adding_a_generation_is_adding_a_row(tmp_path):
             'links = 36\nlatency_us = 2\nlatency_us_high = 1\nlatency_layer = "hop"',
             "field 'latency_high' must not be below",
         ),
+        ("links = 36", "links = 36\nlatency_is_bound = 1", "must be true or false; got 1"),
         ("links = 36", "links = 36\nefficiency = 0.8", "field 'efficiency_source' must say"),
         (
             "links = 36",

@@ -248,7 +248,7 @@ def _outcome(nbytes: int, fast: Racer, slow: Racer) -> list[str]:
     decides = "bandwidth decides" if transfer > gap - transfer else "latency decides"
     terms = {"transfer": _signed(transfer), "latency": _signed(gap - transfer)}
     outcome = [TEXT["wins"].format(**said), TEXT[decides].format(gap=fmt_time(gap), **terms)]
-    if "a bound" in slow.spec.latency_source and slow.transfer < fast.seconds:
+    if slow.spec.latency_is_bound and slow.transfer < fast.seconds:
         outcome.append(TEXT["bound"].format(name=slow.spec.name))
     return outcome
 

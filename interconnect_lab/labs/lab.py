@@ -42,6 +42,8 @@ STYLE = """<style>
 .lab-points{max-height:300px;overflow:auto}
 .lab-points table{border-collapse:collapse;font-size:.9em}
 .lab-points td,.lab-points th{padding:1px 10px 1px 0;text-align:left}
+@media (max-width:640px){.lab .widget-inline-hbox{flex-wrap:wrap;height:auto}
+.lab .widget-inline-hbox>.widget-label{flex:1 0 100%;text-align:left}}
 .lab select{background-color:#fff;color:#111}
 .lab textarea{white-space:pre;overflow:auto;font-family:monospace}
 .lab :focus-visible,.lab .noUi-handle:focus{outline:3px solid #D55E00;outline-offset:1px}

@@ -26,10 +26,10 @@ _QUOTE = re.compile(r"(?P<rate>.+?) (?P<ways>one way|both ways)(?P<link> per lin
 class LinkSpec(Link, Row):
     """A published link that computes like a Link: ``bandwidth`` is one way, for its ``scope``.
 
-    ``latency`` (s) is the lowest published one at ``latency_layer``, or None where none is
-    published; then ``time`` raises ValueError and ``with_latency`` helps. Latencies of two layers
-    do not compare. ``lane_rate`` is raw, bytes/s; ``links`` and ``link_bandwidth`` are None where
-    the split is not known.
+    ``latency`` (s) is the lowest published one at ``latency_layer``, or None where none is published;
+    then ``time`` raises ValueError and ``with_latency`` helps. Latencies of two layers do not compare;
+    ``latency_is_bound`` where the source says "below". ``lane_rate`` is raw, bytes/s; ``links`` and
+    ``link_bandwidth`` are None where the split is not known.
 
     >>> LINKS["NVLink 4"].bandwidth, LINKS["NVLink 4"].quoted, LINKS["NVLink 4"].scope
     (450000000000.0, '900 GB/s both ways', 'GPU')
@@ -49,6 +49,7 @@ class LinkSpec(Link, Row):
     coding: str = ""
     latency_high: float | None = None
     latency_layer: str = ""
+    latency_is_bound: bool = False
     latency_source: str = ""
     efficiency: float | None = None
     efficiency_source: str = ""
@@ -302,7 +303,7 @@ class FabricSpec(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class LatencySpec(Row):
-    """A published latency (s), from ``latency`` to ``latency_high``, and where it was taken.
+    """A published latency (s), from ``latency`` to ``latency_high``, or below it where it ``is_bound``.
 
     Latencies of two layers do not compare: an NCCL step holds software that an adapter's figure
     leaves out.
@@ -311,6 +312,7 @@ class LatencySpec(Row):
     latency: float
     latency_high: float | None = None
     latency_layer: str
+    latency_is_bound: bool = False
     link: str = ""
 
     def __post_init__(self) -> None:

@@ -18,7 +18,7 @@ LAYERS = ("NCCL-step", "RDMA-1B", "CPU-e2e-64B", "GPU-p2p", "adapter", "switch",
 # A unit in a column's name, as in bandwidth_GBps: what to multiply by, or to divide by, for SI.
 _TIMES = {"GBps": 1e9, "TBps": 1e12, "Gbps": 1e9 / 8, "TFLOPs": 1e12, "GB": 1e9, "GiB": 2**30}
 _OVER = {"us": 1e6}
-_TYPES = {"str": str, "int": int, "date": date}
+_TYPES = {"str": str, "int": int, "date": date, "bool": bool}
 _NUMBERS = (int, float)
 
 T = TypeVar("T", bound="Row")
@@ -118,9 +118,9 @@ def check_types(row: Row) -> None:
         if value is None and optional:
             continue
         wanted = _TYPES.get(declared, _NUMBERS)
-        if not isinstance(value, wanted) or isinstance(value, bool):
+        if not isinstance(value, wanted) or isinstance(value, bool) != (wanted is bool):
             raise ValueError(f"field {field.name!r} must be {_words(wanted)}; got {value!r}")
-        if isinstance(value, _NUMBERS) and not (0 <= value < math.inf):
+        if wanted is not bool and isinstance(value, _NUMBERS) and not (0 <= value < math.inf):
             raise ValueError(f"field {field.name!r} must be finite, 0 or more; got {value!r}")
 
 
@@ -183,7 +183,7 @@ def _convert(column: str, value: object) -> tuple[str, object]:
 
 
 def _words(wanted: type | tuple[type, ...]) -> str:
-    return {str: "text", int: "a whole number", date: "a date"}.get(wanted, "a number")
+    return {str: "text", int: "a whole number", date: "a date", bool: "true or false"}.get(wanted, "a number")
 
 
 def _near(name: object, names: list[str]) -> str:
