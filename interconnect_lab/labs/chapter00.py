@@ -178,7 +178,7 @@ def step(compute: Seconds, network: Seconds, overlap: float = 0) -> Step:
 def one_step() -> Lab:
     """Lab 00.1: how much of a step do GPUs compute, and how much do they wait?"""
 
-    def draw(axes, *, compute_ms, billions, nics, overlap, bytes_per_element, gpus, nic_Gbps) -> str:  # noqa: PLR0913
+    def draw(axes, *, compute_ms, billions, nics, overlap, bytes_per_element, gpus, nic_Gbps) -> str:
         gradients = gradient_bytes(billions * 1e9, bytes_per_element)
 
         def with_nics(count: int) -> Step:
@@ -215,7 +215,7 @@ def one_step() -> Lab:
 def adding_gpus() -> Lab:
     """Lab 00.2: where does the step's time go as GPUs are added?"""
 
-    def draw(axes, *, scaling, compute_ms, nics, overlap, billions) -> str:  # noqa: PLR0913
+    def draw(axes, *, scaling, compute_ms, nics, overlap, billions) -> str:
         gradients = gradient_bytes(billions * 1e9)
 
         def on(gpus: int) -> Step:

@@ -81,7 +81,7 @@ class Lab(widgets.VBox):
 
     raise_errors = False  # tests set this: a failing ``draw`` is shown in red, and raised there
 
-    def __init__(  # noqa: PLR0913 - what a lab looks like, by keyword
+    def __init__(
         self,
         draw: Callable[..., str],
         *,
