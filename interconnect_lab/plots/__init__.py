@@ -1,7 +1,7 @@
 """Figure functions on data: ``*, ax=None`` in, Axes out; a second call with the same axes updates it.
 
 Nothing here computes a model. Axis labels carry units. Log axes have fixed ticks with labels of our own
-and no minor ticks: with matplotlib's defaults a redraw takes three times as long.
+and no minor ticks: laying out matplotlib's default ones takes most of a redraw.
 """
 
 from __future__ import annotations
