@@ -9,6 +9,10 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet install
 COURSE := $(PY) -m interconnect_lab
 READY := $(VENV)/.ready
 
+NPM := book/live/node_modules/.ready
+MIRROR := .cache/pyodide/.ready
+INSIDE := _static/pyodide/
+
 .PHONY: help lab test check unit test-lowest bench notebooks book serve requirements clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -41,8 +45,10 @@ bench: $(READY)  ## measure what the project promises (JSON=file keeps the numbe
 notebooks: $(READY)  ## run every notebook and store it in the house's form
 	@$(PY) -m tools.notebooks execute
 
-book: $(READY) _build/.package  ## build the book into _build/html; a warning is an error
-	@$(VENV)/bin/jupyter-book build . -W -n --keep-going
+book: $(READY) $(NPM) $(MIRROR) _build/.package  ## build the book into _build/html (OFFLINE=1: with Pyodide, and zipped)
+	@rm -rf _build/html _build/.doctrees
+	@$(if $(OFFLINE),LIVE_BASE=$(INSIDE)) $(VENV)/bin/jupyter-book build . -W -n --keep-going
+	@$(if $(OFFLINE),$(PY) -m tools.offline_zip)
 
 serve: book  ## build the book and serve it to this machine (PORT=8000)
 	@$(PY) -m http.server $(or $(PORT),8000) --bind 127.0.0.1 --directory _build/html
@@ -53,7 +59,7 @@ requirements: .venv-uv/bin/uv  ## resolve requirements.txt anew from pyproject.t
 	  'make requirements  (reads pyproject.toml; one file for Python 3.11 to 3.14, every system)' --output-file requirements.txt
 
 clean:  ## remove all that make made
-	rm -rf .venv .venv-* _build build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* .cache book/live/node_modules _build build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): requirements.txt pyproject.toml | $(PY)
@@ -61,6 +67,14 @@ $(READY): requirements.txt pyproject.toml | $(PY)
 	@$(PIP) --requirement requirements.txt
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
+
+# The widgets' front end, MathJax and the editor; npm itself comes with the requirements.
+$(NPM): book/live/package-lock.json | $(READY)
+	@cd book/live && PATH="$(abspath $(VENV))/bin:$$PATH" npm ci --silent && touch node_modules/.ready
+
+# Pages are compiled with the Python that they run.
+$(MIRROR): $(NPM) $(wildcard notebooks/*.ipynb) | $(READY)
+	@$(PY) -m tools.pyodide_mirror && touch $@
 
 $(VENV)/.lowest: requirements.txt pyproject.toml | $(PY)
 	@echo "Installing the lowest versions that pyproject.toml allows into $(VENV)."
@@ -71,7 +85,7 @@ $(VENV)/.lowest: requirements.txt pyproject.toml | $(PY)
 
 # The book is built from the cells of the notebooks; what the package computes may have changed, too.
 _build/.package: $(shell find interconnect_lab -type f -not -name '*.pyc')
-	@mkdir -p _build && rm -rf _build/html _build/.doctrees _build/.jupyter_cache _build/jupyter_execute && touch $@
+	@mkdir -p _build && rm -rf _build/.jupyter_cache _build/jupyter_execute && touch $@
 
 %/bin/python:
 	@for python in $(or $(PYTHON),$(CANDIDATES)); do \

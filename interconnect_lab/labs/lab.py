@@ -56,6 +56,7 @@ const reading=lab&&lab.querySelector('.lab-reading .widget-html-content'),
 picture=lab&&lab.querySelector('img.lab-picture');
 if(!reading||!picture){if(left--)setTimeout(name,100);return}
 reading.setAttribute('role','status');
+lab.dataset.lab=[...lab.classList].find(name=>name.startsWith('lab-')).slice(4);
 const describe=()=>{picture.alt=reading.textContent};describe();
 new MutationObserver(describe).observe(reading,{childList:true,subtree:true,characterData:true});
 lab.querySelectorAll('.widget-inline-hbox').forEach(row=>{
@@ -184,6 +185,7 @@ class Lab(widgets.VBox):
     def _repr_mimebundle_(self, **kwargs: object) -> dict[str, object]:
         bundle = super()._repr_mimebundle_(**kwargs)
         bundle["text/plain"] = f"Lab {self.name}: {self.reading}"
+        bundle["image/png"] = base64.b64encode(self._picture.value).decode()  # where no widget can be shown
         return bundle
 
     # how it is built and kept up to date

@@ -1,0 +1,39 @@
+// What a live page takes from npm, bundled at build time (see assets.py): ipywidgets' own front end, and an editor.
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { python } from "@codemirror/lang-python";
+import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { EditorView, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
+import { classHighlighter } from "@lezer/highlight";
+import * as base from "@jupyter-widgets/base";
+import * as controls from "@jupyter-widgets/controls";
+import { HTMLManager } from "@jupyter-widgets/html-manager/lib/htmlmanager";
+import * as output from "@jupyter-widgets/html-manager/lib/output";
+import "@lumino/widgets/style/index.css";
+import "@jupyter-widgets/controls/css/labvariables.css";
+import "@jupyter-widgets/controls/css/widgets-base.css";
+
+const modules = { "@jupyter-widgets/base": base, "@jupyter-widgets/controls": controls, "@jupyter-widgets/output": output };
+
+// Only ipywidgets' own: another module would have to be asked of some other origin.
+export class Manager extends HTMLManager {
+  async loadClass(name, module) {
+    const found = modules[module]?.[name];
+    if (!found) throw new Error(`This page has no widget ${name} of ${module}.`);
+    return found;
+  }
+}
+
+export function editor(text, run, label) {
+  const now = () => (run(), true), leave = (view) => (view.contentDOM.blur(), true);
+  const keys = [{ key: "Shift-Enter", run: now }, { key: "Mod-Enter", run: now }, { key: "Escape", run: leave }];
+  const view = new EditorView({
+    doc: text,
+    extensions: [
+      keymap.of([...keys, indentWithTab, ...defaultKeymap, ...historyKeymap]),
+      lineNumbers(), history(), highlightSpecialChars(), indentOnInput(), indentUnit.of("    "), bracketMatching(),
+      python(), syntaxHighlighting(classHighlighter), EditorView.lineWrapping,
+      EditorView.contentAttributes.of({ "aria-label": label }),
+    ],
+  });
+  return { dom: view.dom, text: () => view.state.doc.toString(), focus: () => view.focus() };
+}

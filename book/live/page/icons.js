@@ -1,0 +1,2 @@
+// The theme turns <i> into <svg>; widgets keep their <i>, so the svg goes inside.
+window.FontAwesomeConfig = { autoReplaceSvg: "nest" };
