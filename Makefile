@@ -9,10 +9,6 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet install
 COURSE := $(PY) -m interconnect_lab
 READY := $(VENV)/.ready
 
-NPM := book/live/node_modules/.ready
-MIRROR := .cache/pyodide/.ready
-INSIDE := _static/pyodide/
-
 .PHONY: help lab test check unit test-lowest bench notebooks book serve requirements clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -45,13 +41,11 @@ bench: $(READY)  ## measure what the project promises (JSON=file keeps the numbe
 notebooks: $(READY)  ## run every notebook and store it in the house's form
 	@$(PY) -m tools.notebooks execute
 
-book: $(READY) $(NPM) $(MIRROR) _build/.package  ## build the book into _build/html (OFFLINE=1: with Pyodide, and zipped)
-	@rm -rf _build/html _build/.doctrees
-	@$(if $(OFFLINE),LIVE_BASE=$(INSIDE)) $(VENV)/bin/jupyter-book build . -W -n --keep-going
-	@$(if $(OFFLINE),$(PY) -m tools.offline_zip)
+book: $(READY)  ## build the book into _build/html (OFFLINE=1: with Python inside, and zipped)
+	@$(PY) -m tools.site $(if $(filter 1 yes,$(OFFLINE)),--offline)
 
-serve: book  ## build the book and serve it to this machine (PORT=8000)
-	@$(PY) -m http.server $(or $(PORT),8000) --bind 127.0.0.1 --directory _build/html
+serve: $(READY)  ## build the book and serve it to this machine (PORT=8000, OFFLINE=1)
+	@$(PY) -m tools.site $(if $(filter 1 yes,$(OFFLINE)),--offline) --serve $(or $(PORT),8000)
 
 requirements: .venv-uv/bin/uv  ## resolve requirements.txt anew from pyproject.toml
 	@.venv-uv/bin/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 \
@@ -68,24 +62,12 @@ $(READY): requirements.txt pyproject.toml | $(PY)
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# The widgets' front end, MathJax and the editor; npm itself comes with the requirements.
-$(NPM): book/live/package-lock.json | $(READY)
-	@cd book/live && PATH="$(abspath $(VENV))/bin:$$PATH" npm ci --silent && touch node_modules/.ready
-
-# Pages are compiled with the Python that they run.
-$(MIRROR): $(NPM) $(wildcard notebooks/*.ipynb) | $(READY)
-	@$(PY) -m tools.pyodide_mirror && touch $@
-
 $(VENV)/.lowest: requirements.txt pyproject.toml | $(PY)
 	@echo "Installing the lowest versions that pyproject.toml allows into $(VENV)."
 	@$(PIP) --only-binary :all: $$(grep -oE '^(pytest|hypothesis)==[^ ]+' requirements.txt) $$($(PY) -c \
 	  "import tomllib; print(tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'])" \
 	  | tr -d "[],'" | sed 's/>=/==/g')
 	@touch $@
-
-# The book is built from the cells of the notebooks; what the package computes may have changed, too.
-_build/.package: $(shell find interconnect_lab -type f -not -name '*.pyc')
-	@mkdir -p _build && rm -rf _build/.jupyter_cache _build/jupyter_execute && touch $@
 
 %/bin/python:
 	@for python in $(or $(PYTHON),$(CANDIDATES)); do \

@@ -140,12 +140,19 @@ def bundle(target):
     """Bundle what ``page/bundle.js`` imports from npm; ipywidgets 7 stays out."""
     old = [f"--external:@jupyter-widgets/{name}7" for name in ("base", "controls")]
     options = ["--bundle", "--minify", "--format=esm", "--loader:.svg=text", "--log-level=warning", *old]
-    command = [node(), NPM / "esbuild" / "bin" / "esbuild", "page/bundle.js", f"--outfile={target}", *options]
+    command = [
+        program("node"),
+        NPM / "esbuild" / "bin" / "esbuild",
+        "page/bundle.js",
+        f"--outfile={target}",
+        *options,
+    ]
     subprocess.run(command, check=True, cwd=HERE)
 
 
-def node():
-    return shutil.which("node", path=Path(sys.executable).parent) or shutil.which("node")
+def program(name):
+    """Where a program is: beside this Python, where the requirements put it, else on the PATH."""
+    return shutil.which(name, path=Path(sys.executable).parent) or shutil.which(name)
 
 
 def pack(distribution, target):
@@ -168,7 +175,7 @@ def compile_wheels(folder, foreign):
         }
         paths["wheels"] = [*own, *foreign]
         settings.write_text(json.dumps(paths, default=str), encoding="utf-8")
-        subprocess.run([node(), HERE / "compile.mjs", settings], check=True, cwd=HERE)
+        subprocess.run([program("node"), HERE / "compile.mjs", settings], check=True, cwd=HERE)
 
 
 @cache
