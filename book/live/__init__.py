@@ -111,6 +111,7 @@ def add_to_page(app, pagename, _template, context, doctree):
         "wheels": assets.wheels([cell["source"] for cell in cells]),
         "locked": policy.locked(),
         "patience": PATIENCE,
+        "offline": context["pathto"]("book/offline"),
         "TEXT": TEXT,
     }
     text = json.dumps(settings, ensure_ascii=False).replace("<", "\\u003c")

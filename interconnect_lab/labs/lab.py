@@ -26,6 +26,7 @@ TEXT = {
     "csv": "Numbers (CSV)",
     "svg": "Picture (SVG)",
     "link": "This state again:",
+    "page link": "Link to this state",
     "caption": "The numbers in the picture",
     "rows_left_out": "{count} more rows: save the CSV",
     "error": "This lab failed: {error}. Please report it with {link}.",
@@ -45,6 +46,7 @@ STYLE = """<style>
 @media (max-width:640px){.lab .widget-inline-hbox{flex-wrap:wrap;height:auto}
 .lab .widget-inline-hbox>.widget-label{flex:1 0 100%;text-align:left}}
 .lab select{background-color:#fff;color:#111}
+.lab-link:not([href]){display:none}
 .lab textarea{white-space:pre;overflow:auto;font-family:monospace}
 .lab :focus-visible,.lab .noUi-handle:focus{outline:3px solid #D55E00;outline-offset:1px}
 </style>"""
@@ -288,7 +290,8 @@ class Lab(widgets.VBox):
 
         files = anchor("csv", "text/csv", self.csv()), anchor("svg", "image/svg+xml", self.svg())
         again = f"labs.{self.name}()" + (f".follow({self.link!r})" if self.link != "?" else "")
-        return f"<p>{' · '.join(files)} · {TEXT['link']} <code>{html.escape(again)}</code></p>"
+        page = f'<a class="lab-link" data-link="{html.escape(self.link)}">{TEXT["page link"]}</a>'
+        return f"<p>{' · '.join(files)} · {TEXT['link']} <code>{html.escape(again)}</code> {page}</p>"
 
     def _table_html(self) -> str:
         def row(cells: Iterable[object], tag: str = "td") -> str:

@@ -1,58 +1,54 @@
 // A live page: one button starts Python in a worker, and widgets come alive under the cells that made them.
-const setup = JSON.parse(document.getElementById("live-setup").textContent);
-const { TEXT } = setup;
-const here = (path) => new URL(`${path}?v=${setup.version}`, setup.assets).href;
-const article = document.querySelector("article");
-const memory = { // private windows may forbid it
-  get: (name) => { try { return localStorage.getItem(name); } catch { return null; } },
-  set: (name, value) => { try { value === null ? localStorage.removeItem(name) : localStorage.setItem(name, value); } catch { /* not kept */ } },
-};
-setup.assets = new URL(setup.assets, document.baseURI).href;
-setup.base = new URL(setup.base, document.baseURI).href;
+const setup = JSON.parse(document.getElementById("live-setup").textContent), { TEXT } = setup;
+const base = new URL(setup.base, document.baseURI).href, assets = new URL(setup.assets, document.baseURI);
+const here = (path) => new URL(`${path}?v=${setup.version}`, assets).href;
+const make = (tag, className, more = {}) => Object.assign(document.createElement(tag), { className, ...more });
+const state = () => document.body.dataset.live;
 
 // the bar under the title
 
-const bar = document.createElement("div");
-bar.className = "live-bar";
 const button = (name, act) => {
-  const made = document.createElement("button");
-  Object.assign(made, { type: "button", className: `live-button live-${name}`, textContent: TEXT[name], title: TEXT[`${name} title`] ?? "" });
+  const made = make("button", `live-button live-${name}`, { type: "button", textContent: TEXT[name], title: TEXT[`${name} title`] });
   made.addEventListener("click", act);
   return made;
 };
-const go = button("run", () => start()), stop = button("stop", () => end("stopped")), reset = button("reset", restart);
-const said = Object.assign(document.createElement("span"), { className: "live-said" });
-const more = Object.assign(document.createElement("span"), { className: "live-more" });
-said.setAttribute("role", "status");
+const go = button("run", start), stop = button("stop", () => end("stopped")), reset = button("reset", restart);
+const said = make("span", "live-said", { role: "status" }), more = make("span", "live-more"), bar = make("div", "live-bar");
 bar.append(go, stop, reset, said, more);
-article.querySelector("h1").after(bar);
+document.querySelector("article h1").after(bar);
 
-function show(state, text, html = "") {
-  document.body.dataset.live = state;
+function show(now, text = TEXT[now], further = "") {
+  document.body.dataset.live = now;
   said.textContent = text;
-  more.innerHTML = html;
-  go.hidden = state === "boot" || state === "ready";
+  more.innerHTML = further;
+  go.hidden = now === "boot" || now === "ready";
   stop.hidden = !go.hidden;
-  reset.hidden = state !== "ready";
+  reset.hidden = now !== "ready";
 }
 
 // start, stop, reset
 
-let worker, locked = false, quiet;
-const call = (task, more, transfer = []) => worker.postMessage({ task, ...more }, transfer);
+let worker, cells, patience, asked = 0, locked = false;
+const waiting = new Map(); // what is asked of the worker, until it answers
+const call = (task, more = {}) => worker.postMessage({ task, ...more });
+const ask = (task, more) => new Promise((done) => {
+  waiting.set(++asked, done);
+  call(task, { ...more, number: asked });
+});
 
 async function start() {
-  memory.set("live", "on");
-  if (locked) return restart(); // the page that was live may load nothing more: a new one may
-  show("boot", TEXT.loading);
+  if (locked) return restart(); // a page that was live may load nothing more: a new one may
+  remember("on");
+  show("boot");
   try {
     if (typeof WebAssembly !== "object") throw new Error(TEXT["no WebAssembly"]);
-    const [cells] = await Promise.all([fetch(here(setup.cells)).then((answer) => answer.json()), loadWidgets(), boot()]);
-    for (const [cell, { source, later }] of cells.entries()) if (!later) await run(cell, source, true);
-    await follow();
-    addTools(cells);
-    await shut();
-    show("ready", TEXT.ready);
+    [cells] = await Promise.all([fetch(here(setup.cells)).then((answer) => answer.json()), loadWidgets(), boot()]);
+    show("boot", TEXT.cells);
+    for (const [cell, { source, later }] of cells.entries()) if (!later) await ask("run", { cell, source, first: true });
+    const refused = await ask("follow", { link: location.search });
+    addTools();
+    await lock();
+    show("ready", refused || TEXT.ready);
   } catch (error) {
     fail(error);
   }
@@ -64,124 +60,102 @@ function restart() {
   location.replace(address);
 }
 
-function end(state, text = TEXT[state], html) {
+function end(now, text, further) {
   worker?.terminate();
-  clearTimeout(quiet);
-  document.querySelectorAll(".live-tools").forEach((tools) => tools.remove());
-  if (state === "stopped") memory.set("live", null);
-  show(state, text, html);
+  clearTimeout(patience);
+  waiting.clear();
+  for (const tools of document.querySelectorAll(".live-tools")) tools.remove();
+  if (now === "stopped") remember("off");
+  show(now, text, further);
 }
 
 function fail(error) {
-  if (document.body.dataset.live !== "boot" && document.body.dataset.live !== "ready") return;
-  console.warn(`live page: ${error.message ?? error}`);
-  end("failed", `${TEXT.failed} ${reason(String(error.message ?? error))}`, TEXT["go on"]);
+  if (state() !== "boot" && state() !== "ready") return;
+  const message = String(error?.message ?? error);
+  console.info(`live page: ${message}`);
+  end("failed", `${TEXT.failed} ${reason(message)}`, TEXT["go on"].replace("{offline}", setup.offline));
 }
 
 function reason(message) {
-  if (/could not be loaded|Failed to fetch|NetworkError|importing a module/i.test(message)) return TEXT.blocked.replace("{base}", new URL(setup.base).host || location.host) + ` (${message})`;
-  if (/out of memory|OOM|allocat/i.test(message)) return TEXT["out of memory"];
-  return message;
+  if (/could not be loaded|Failed to fetch|NetworkError|module script/i.test(message)) return TEXT.blocked.replace("{base}", new URL(base).host);
+  return /out of memory|OOM|allocation/i.test(message) ? TEXT["out of memory"] : message;
+}
+
+function remember(choice) {
+  try { localStorage.setItem("live", choice); } catch { /* a private window forgets */ }
 }
 
 // what a start needs
 
 let manager, npm;
 async function loadWidgets() {
-  const style = Object.assign(document.createElement("link"), { rel: "stylesheet", href: here("bundle.css") });
-  document.head.prepend(style);
+  document.head.prepend(make("link", "", { rel: "stylesheet", href: here("bundle.css") }));
   npm = await import(here("bundle.js"));
   manager = new npm.Manager();
 }
 
 function boot() {
-  // A worker made from a blob keeps the page's Content-Security-Policy; one made from an address would have none.
+  // A worker made from a blob is under the page's Content-Security-Policy; one made from an address would be under none.
   const code = new Blob([`import ${JSON.stringify(here("worker.js"))};`], { type: "text/javascript" });
   worker = new Worker(URL.createObjectURL(code), { type: "module" });
-  const wheels = setup.wheels.map(({ url, ...rest }) => ({ url: url.startsWith("wheels/") ? here(url) : setup.base + url, ...rest }));
-  let arrived = 0;
-  return new Promise((done, failed) => {
-    worker.onerror = (event) => failed(new Error(event.message || TEXT.crashed));
-    const steps = {
-      arrived: () => show("boot", TEXT.arrived.replace("{n}", ++arrived).replace("{all}", wheels.length)),
-      step: ({ step }) => show("boot", TEXT[step]),
-      started: () => { clearTimeout(quiet); quiet = null; done(); },
-      fatal: ({ error }) => failed(new Error(error)),
-    };
-    worker.onmessage = ({ data }) => {
-      if (quiet !== null) waitFor(failed);
-      (steps[data.kind] ?? receive[data.kind])(data);
-    };
-    waitFor(failed);
-    call("start", { base: setup.base, library: here("wheels/python_stdlib.zip"), kernel: here("kernel.py"), wheels });
-  });
+  worker.onerror = (event) => fail(event.message || TEXT.crashed);
+  worker.onmessage = ({ data }) => { wait(); receive[data.kind](data); };
+  wait();
+  const wheels = setup.wheels.map(({ url, ...rest }) => ({ url: url.startsWith("wheels/") ? here(url) : base + url, ...rest }));
+  return ask("start", { base, wheels, library: here("wheels/python_stdlib.zip"), kernel: here("kernel.py") });
 }
 
-function waitFor(failed) {
-  clearTimeout(quiet);
-  quiet = setTimeout(() => failed(new Error(TEXT.silence)), setup.patience);
-}
-
-const waiting = new Map();
-const answer = (key) => new Promise((done) => waiting.set(key, done));
-function run(cell, source, first = false) {
-  show(document.body.dataset.live, document.body.dataset.live === "boot" ? TEXT.cells : TEXT.running);
-  call("run", { cell, source, first });
-  return answer(`cell ${cell}`);
-}
-
-async function follow() {
-  call("follow", { link: location.search });
-  const refused = await answer("follow");
-  if (refused) console.info(`live page: ${refused}`);
+function wait() { // a network that swallows requests must not leave the reader waiting for ever
+  clearTimeout(patience);
+  if (state() === "boot") patience = setTimeout(() => fail(TEXT.silence), setup.patience);
 }
 
 // Nothing may leave this page any more, to any origin: what it can need is here, all the rest is forbidden.
-async function shut() {
+async function lock() {
   await Promise.all([...document.fonts].map((font) => font.load().catch(() => {})));
-  document.head.append(Object.assign(document.createElement("meta"), { httpEquiv: "Content-Security-Policy", content: setup.locked }));
+  document.head.append(make("meta", "", { httpEquiv: "Content-Security-Policy", content: setup.locked }));
   locked = true;
 }
 
-// messages of Python
+// messages of Python, and to it
 
-const comms = new Map(), acknowledged = new Map();
-let number = 0;
-class Comm {
-  constructor(id, target) { Object.assign(this, { comm_id: id, target_name: target, early: [] }); }
+const comms = new Map(), unanswered = new Map();
+let sent = 0;
+class Comm { // as ipywidgets' manager wants it
+  constructor({ comm_id, target_name }) { Object.assign(this, { comm_id, target_name, early: [] }); }
   on_msg(take) { this.take = take; this.early.splice(0).forEach(take); }
-  on_close(closed) { this.closed = closed; }
-  open() {}
+  on_close() {}
   close() {}
   deliver(message) { this.take ? this.take(message) : this.early.push(message); }
   send(data, callbacks, metadata, buffers = []) {
-    acknowledged.set(++number, callbacks);
-    call("comm", { text: JSON.stringify({ comm_id: this.comm_id, data }), buffers, number });
-    return String(number);
+    unanswered.set(++sent, callbacks);
+    call("comm", { text: JSON.stringify({ comm_id: this.comm_id, data }), buffers, sent });
+    return String(sent);
   }
 }
 const jupyter = ({ comm_id, target_name, data, metadata, buffers }) => ({
-  content: { comm_id, target_name, data }, metadata, buffers: buffers.map((part) => new DataView(part.buffer, part.byteOffset, part.byteLength)),
+  content: { comm_id, target_name, data }, metadata,
+  buffers: buffers.map((part) => new DataView(part.buffer, part.byteOffset, part.byteLength)),
 });
 const receive = {
+  step: ({ step, n }) => state() === "boot" && show("boot", TEXT[step].replace("{n}", n).replace("{all}", setup.wheels.length)),
+  done({ number, result }) {
+    waiting.get(number)?.(result);
+    waiting.delete(number);
+  },
+  fatal: ({ error }) => fail(error),
   comm_open(message) {
-    const made = new Comm(message.comm_id, message.target_name);
-    comms.set(message.comm_id, made);
-    manager.handle_comm_open(made, jupyter(message)).catch((error) => console.error(error));
+    comms.set(message.comm_id, new Comm(message));
+    manager.handle_comm_open(comms.get(message.comm_id), jupyter(message)).catch((error) => console.error(error));
   },
   comm_msg: (message) => comms.get(message.comm_id)?.deliver(jupyter(message)),
-  comm_close(message) { comms.get(message.comm_id)?.closed?.(jupyter(message)); comms.delete(message.comm_id); },
-  // ipywidgets sends a control's next value only when told that Python took the last one
-  taken({ number: taken }) {
-    acknowledged.get(taken)?.iopub?.status?.({ content: { execution_state: "idle" } });
-    acknowledged.delete(taken);
+  comm_close: ({ comm_id }) => comms.delete(comm_id),
+  taken({ sent: taken }) { // ipywidgets sends a control's next value only when told that Python took the last one
+    unanswered.get(taken)?.iopub?.status?.({ content: { execution_state: "idle" } });
+    unanswered.delete(taken);
   },
   show: ({ cell, model_id }) => place(cell, model_id).catch((error) => console.error(error)),
-  ran({ cell, ok }) { waiting.get(`cell ${cell}`)?.(ok); if (document.body.dataset.live === "ready") show("ready", TEXT.ready); },
-  followed: ({ refused }) => waiting.get("follow")?.(refused),
-  log: ({ output }) => console.info("python:", output.text ?? output.traceback?.join("") ?? output.data?.["text/plain"]),
-  fatal: ({ error }) => fail(new Error(error)),
-  arrived() {}, step() {},
+  log: ({ output }) => console.info("python:", output.text ?? output.traceback?.join("") ?? output.data["text/plain"]),
 };
 
 async function place(cell, id) {
@@ -189,45 +163,61 @@ async function place(cell, id) {
   const home = document.getElementById(`cell-${cell}`);
   if (!home) return; // a cell that the page does not show
   let output = home.querySelector(":scope > .cell_output");
-  if (!output) home.append(output = Object.assign(document.createElement("div"), { className: "cell_output" }));
-  const live = Object.assign(document.createElement("div"), { className: "live-output" });
+  if (!output) home.append((output = make("div", "cell_output")));
+  const live = make("div", "live-output");
   output.replaceChildren(live);
   await manager.display_view(view, live);
 }
 
 // cells to edit and run again
 
-function addTools(cells) {
+function addTools() {
   for (const [cell, { source, later }] of cells.entries()) {
     const input = document.querySelector(`#cell-${cell} .cell_input`);
-    if (!input) continue;
-    const code = input.querySelector("pre"), tools = Object.assign(document.createElement("div"), { className: "live-tools" });
-    let editor = null;
-    const again = () => run(cell, editor ? editor.text() : source);
-    const open = () => {
-      editor = npm.editor(source, again, `${TEXT.cell} ${cell + 1}`);
-      code.parentElement.hidden = true;
-      code.parentElement.after(editor.dom);
-      edit.hidden = true; undo.hidden = false;
-      editor.focus();
-    };
-    const close = () => {
-      editor.dom.remove(); editor = null;
-      code.parentElement.hidden = false;
-      edit.hidden = false; undo.hidden = true;
-      again();
-    };
-    const edit = button("edit", open), undo = button("undo", close);
-    undo.hidden = true;
-    tools.append(button("again", again), edit, undo, later ? TEXT.later : "");
-    input.append(tools);
+    if (input) input.append(toolsOf(cell, source, later, input.querySelector(".highlight").parentElement));
   }
+}
+
+function toolsOf(cell, source, later, code) {
+  let editor;
+  const run = async () => {
+    show("ready", TEXT.running);
+    await ask("run", { cell, source: editor?.text() ?? source });
+    if (state() === "ready" && !waiting.size) show("ready");
+  };
+  const turn = (editing) => {
+    [code.hidden, edit.hidden, undo.hidden] = [editing, editing, !editing];
+  };
+  const edit = button("edit", () => {
+    editor = npm.editor(source, run, `${TEXT.cell} ${cell + 1}`);
+    code.after(editor.dom);
+    turn(true);
+    editor.focus();
+  });
+  const undo = button("undo", () => {
+    editor.dom.remove();
+    editor = undefined;
+    turn(false);
+    run();
+  });
+  turn(false);
+  const tools = make("div", "live-tools");
+  tools.append(button("again", run), edit, undo, later ? TEXT.later : "");
+  return tools;
 }
 
 // what is there before any click
 
-show("static", TEXT.static);
-const heavy = () => [here("bundle.js"), `${setup.base}pyodide.asm.wasm`, here("wheels/python_stdlib.zip")].forEach((url) => fetch(url).catch(() => {}));
-for (const hint of ["pointerenter", "focus"]) go.addEventListener(hint, heavy, { once: true });
-const asked = new URLSearchParams(location.search).get("live");
-if (asked === "1" || (asked !== "0" && memory.get("live") === "on")) start();
+show("static");
+const hint = () => [here("bundle.js"), here("wheels/python_stdlib.zip"), `${base}pyodide.asm.wasm`].forEach((url) => fetch(url).catch(() => {}));
+for (const sign of ["pointerenter", "focus"]) go.addEventListener(sign, hint, { once: true });
+const links = () => { // a lab's state is in its link
+  for (const link of document.querySelectorAll(".lab-link")) link.href = new URL(`${link.dataset.link}&live=1`, location).href;
+};
+new MutationObserver(links).observe(document.querySelector("article"), { childList: true, subtree: true });
+const wanted = new URLSearchParams(location.search).get("live");
+if (wanted === "1" || (wanted === null && remembered() === "on")) start();
+
+function remembered() {
+  try { return localStorage.getItem("live"); } catch { return null; }
+}

@@ -1,6 +1,6 @@
 // The worker of a live page: starts Python, shuts the network, then carries messages between page and kernel.py.
 const SITE = "/lib/python3.12/site-packages";
-let kernel;
+let kernel, arrived = 0;
 const say = (kind, more) => self.postMessage({ kind, ...more });
 self.live_post = (text, buffers) => {
   const parts = [...buffers];
@@ -12,7 +12,7 @@ async function download({ url, integrity }) {
     throw new Error(`${url} could not be loaded: ${error.message}`);
   });
   if (!answer.ok) throw new Error(`${url} could not be loaded: status ${answer.status}`);
-  say("arrived");
+  say("step", { step: "arrived", n: ++arrived });
   return answer.arrayBuffer();
 }
 
@@ -53,14 +53,17 @@ function shutNetwork() {
 }
 
 const tasks = {
-  start: async (message) => (await start(message), say("started")),
-  run: async ({ cell, source, first }) => say("ran", { cell, ok: await kernel.run_cell(cell, source, first) }),
-  comm: ({ text, buffers, number }) => (kernel.take_message(text, buffers), say("taken", { number })),
-  follow: ({ link }) => say("followed", { refused: kernel.follow(link) }),
+  start,
+  run: ({ cell, source, first }) => kernel.run_cell(cell, source, Boolean(first)),
+  follow: ({ link }) => kernel.follow(link),
+  comm: ({ text, buffers, sent }) => {
+    kernel.take_message(text, buffers);
+    say("taken", { sent });
+  },
 };
 self.onmessage = async ({ data }) => {
   try {
-    await tasks[data.task](data);
+    say("done", { number: data.number, result: await tasks[data.task](data) });
   } catch (error) {
     say("fatal", { error: String(error.message || error).slice(-2000) });
   }
