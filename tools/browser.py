@@ -34,6 +34,14 @@ def chromium() -> Iterator[Browser]:
             browser.close()
 
 
+def come_alive(page: Page, address: str) -> None:
+    """Open a page of the book and wait until Python runs in it; RuntimeError says why it does not."""
+    page.goto(address + ("&" if "?" in address else "?") + "live=1")
+    ended = page.wait_for_selector("body[data-live=ready], body[data-live=failed]", timeout=90_000)
+    if ended.get_attribute("data-live") == "failed":
+        raise RuntimeError(page.locator(".live-said").inner_text())
+
+
 @contextmanager
 def jupyterlab(folder: Path) -> Iterator[str]:
     """A JupyterLab server of this Python on ``folder``; yields its address and stops it at the end."""

@@ -95,10 +95,14 @@ def pack() -> Path:
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    """Hands out files without a word, and without failing where a browser hangs up."""
+    """Hands out files without a word; what was asked is kept in ``seen``."""
+
+    def __init__(self, *arguments: object, seen: list[str], **options: object) -> None:
+        self.seen = seen
+        super().__init__(*arguments, **options)
 
     def log_message(self, *_arguments: object) -> None:
-        pass
+        self.seen.append(self.path)
 
     def copyfile(self, source, target) -> None:
         try:
@@ -108,9 +112,9 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def served(folder: Path, port: int = 0) -> Iterator[str]:
-    """Serve a folder as ``python -m http.server`` does; yields the address, with its slash."""
-    handler = functools.partial(Quiet, directory=str(folder))
+def served(folder: Path, port: int = 0, seen: list[str] | None = None) -> Iterator[str]:
+    """Serve a folder as ``python -m http.server`` does; yields its address; ``seen`` takes what is asked."""
+    handler = functools.partial(Quiet, directory=str(folder), seen=[] if seen is None else seen)
     with http.server.ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"

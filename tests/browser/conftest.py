@@ -1,7 +1,8 @@
-"""The built book, for tests that read it in a browser: with Pyodide inside, so that nothing is asked outside."""
+"""The built book for tests that read it in a browser: Pyodide is inside, so nothing is asked outside."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,20 @@ from tools import site as book
 
 @pytest.fixture(scope="session")
 def site() -> Path:
-    """The folder of the site, built anew."""
-    return book.build(offline=True)
+    """The folder of the site, built anew; or the one that ``LIVE_SITE=`` names, for those at work on it."""
+    return Path(os.environ["LIVE_SITE"]) if "LIVE_SITE" in os.environ else book.build(offline=True)
 
 
 @pytest.fixture(scope="session")
-def address(site: Path):
+def seen() -> list[str]:
+    """What the server of the site was asked, in order."""
+    return []
+
+
+@pytest.fixture(scope="session")
+def address(site: Path, seen: list[str]):
     """Where the site is served, with its closing slash."""
-    with book.served(site) as address:
+    with book.served(site, seen=seen) as address:
         yield address
 
 
