@@ -134,4 +134,11 @@ def guard(app, failure):
     """Put every page under its policy."""
     if failure is None and app.builder.name == "html":
         for page in Path(app.outdir).rglob("*.html"):
-            page.write_text(policy.guarded(page.read_text(encoding="utf-8"), BASE), encoding="utf-8")
+            text = mended(page.read_text(encoding="utf-8"))
+            page.write_text(policy.guarded(text, BASE), encoding="utf-8")
+
+
+def mended(page):
+    """The page without names of the theme's buttons that contradict what stands on them."""
+    page = re.sub(r'(<button class="btn search-button-field[^>]*?)\s+aria-label="[^"]*"', r"\1", page)
+    return re.sub(r'(<i class="theme-switch [^>]*?)\s+title="[^"]*"', r"\1", page)

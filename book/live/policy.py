@@ -25,15 +25,12 @@ HANDLER = re.compile(r'\son[a-z]+="([^"]*)"')
 UNUSED = re.compile(
     r'<script type="text/x-thebe-config">.*?</script>|<script>kernelName = [^<]*</script>', re.DOTALL
 )
-NAMED_TWICE = re.compile(
-    r'(<button class="btn search-button-field[^>]*?)\s+aria-label="[^"]*"'
-)  # its text names it
 GIVEN = re.compile(r'\n<meta http-equiv="Content-Security-Policy"[^>]*>')
 
 
 def guarded(page, base):
     """The page under a policy: scripts that it was built with may run, and those of its origin and base."""
-    page = NAMED_TWICE.sub(r"\1", GIVEN.sub("", UNUSED.sub("", page)))
+    page = GIVEN.sub("", UNUSED.sub("", page))
     inline = SCRIPT.findall(page) + [html.unescape(handler) for handler in HANDLER.findall(page)]
     hashes = sorted({hashed(script) for script in inline} | {lab_names()})
     text = POLICY.format(base=base if base.startswith("http") else "", hashes=" ".join(hashes))
