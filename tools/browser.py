@@ -22,12 +22,16 @@ QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 QUIET += ["--disable-sync", "--no-first-run", "--disable-quic"]
 
 
+def executable() -> str | None:
+    """The browser in ``CHROME=``, else one on the PATH; None where only playwright's own may be left."""
+    return os.environ.get("CHROME") or next(filter(None, map(shutil.which, NAMES)), None)
+
+
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """A headless Chromium: ``CHROME=``, else one on the PATH, else playwright's own download."""
-    path = os.environ.get("CHROME") or next(filter(None, map(shutil.which, NAMES)), None)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=QUIET)
+        browser = playwright.chromium.launch(executable_path=executable(), args=QUIET)
         try:
             yield browser
         finally:
@@ -114,6 +118,31 @@ def drag_times(page: Page, found: Locator, drags: int = 20) -> list[float]:
     page.mouse.up()
     return times
 
+
+def fast_drag(page: Page, found: Locator) -> tuple[float, int]:
+    """Milliseconds from the last of 60 moves in a second to the last picture, and frames without one."""
+    handle = found.locator("[role=slider]").first
+    handle.scroll_into_view_if_needed()
+    box, track = handle.bounding_box(), found.locator(".noUi-base").first.bounding_box()
+    page.evaluate(COUNT, found.locator("img.lab-picture").element_handle())
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] / 2, y)
+    page.mouse.down()
+    for step in range(60):
+        page.mouse.move(track["x"] + track["width"] * (0.1 + 0.8 * step / 59), y)
+        page.wait_for_timeout(16)
+    page.mouse.up()
+    page.wait_for_timeout(1500)  # whatever still comes
+    late, blank = page.evaluate("window.labFrames()")
+    return late, blank
+
+
+COUNT = """picture => { let moved = 0, loaded = 0, blank = 0, on = true;
+  addEventListener('mousemove', () => { moved = performance.now() }, {capture: true});
+  picture.addEventListener('load', () => { loaded = performance.now() });
+  const frame = () => { if (!picture.naturalWidth) blank++; if (on) requestAnimationFrame(frame) };
+  frame();
+  window.labFrames = () => { on = false; return [Math.max(0, loaded - moved), blank] } }"""
 
 WATCH = """picture => { window.labPicture = () => new Promise((done, fail) => {
   let start = null;

@@ -48,6 +48,7 @@ STYLE = """<style>
 .lab select{background-color:#fff;color:#111}
 .lab-link:not([href]){display:none}
 .lab textarea{white-space:pre;overflow:auto;font-family:monospace}
+.lab .noUi-handle{background:#0072B2;border-color:#0072B2}
 .lab :focus-visible,.lab .noUi-handle:focus{outline:3px solid #D55E00;outline-offset:1px}
 </style>"""
 # ipywidgets gives a slider's handle no name, its HTML no role, its picture no alternative text, and Python

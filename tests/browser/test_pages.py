@@ -26,7 +26,8 @@ def theme(request):
 def opened(chrome, address, theme="light", width=1200):
     """A page that keeps what it complains of and whom it asks."""
     viewport = {"width": width, "height": 900}
-    page = chrome.new_context(viewport=viewport, base_url=address, color_scheme=theme).new_page()
+    settings = {"viewport": viewport, "color_scheme": theme, "reduced_motion": "reduce"}
+    page = chrome.new_context(base_url=address, **settings).new_page()
     page.complaints, page.foreign = [], []
     page.on("console", lambda said: said.type == "error" and page.complaints.append(said.text))
     page.on("pageerror", lambda error: page.complaints.append(str(error)))

@@ -12,7 +12,23 @@ import "@lumino/widgets/style/index.css";
 import "@jupyter-widgets/controls/css/labvariables.css";
 import "@jupyter-widgets/controls/css/widgets-base.css";
 
-const modules = { "@jupyter-widgets/base": base, "@jupyter-widgets/controls": controls, "@jupyter-widgets/output": output };
+// A picture that stays until the next one is decoded: ipywidgets' own is blank for a frame at each change.
+class ImageView extends controls.ImageView {
+  update() {
+    if (this.model.get("format") === "url") return super.update();
+    for (const side of ["width", "height"]) this.model.get(side) ? this.el.setAttribute(side, this.model.get(side)) : this.el.removeAttribute(side);
+    const picture = new Blob([this.model.get("value")], { type: `image/${this.model.get("format")}` });
+    const next = new Image(), url = (this.latest = next.src = URL.createObjectURL(picture));
+    const turn = () => {
+      const old = this.latest === url ? this.el.src : url;
+      if (this.latest === url) this.el.src = url;
+      URL.revokeObjectURL(old);
+    };
+    next.decode().then(turn, turn);
+  }
+}
+
+const modules = { "@jupyter-widgets/base": base, "@jupyter-widgets/controls": { ...controls, ImageView }, "@jupyter-widgets/output": output };
 
 // Only ipywidgets' own: another module would have to be asked of some other origin.
 export class Manager extends HTMLManager {
