@@ -51,5 +51,6 @@ export function editor(text, run, label) {
       EditorView.contentAttributes.of({ "aria-label": label }),
     ],
   });
+  view.dom.addEventListener("keydown", (event) => event.stopPropagation()); // the theme's "/" would go to the search
   return { dom: view.dom, text: () => view.state.doc.toString(), focus: () => view.focus() };
 }
