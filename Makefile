@@ -9,7 +9,7 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet install
 COURSE := $(PY) -m interconnect_lab
 READY := $(VENV)/.ready
 
-.PHONY: help lab test check unit test-lowest bench notebooks book serve requirements clean
+.PHONY: help lab test check unit test-lowest bench notebooks book serve pdf links requirements clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -46,6 +46,12 @@ book: $(READY)  ## build the book into _build/html (OFFLINE=1: with Python insid
 
 serve: $(READY)  ## build the book and serve it to this machine (PORT=8000, OFFLINE=1)
 	@$(PY) -m tools.site $(if $(filter 1 yes,$(OFFLINE)),--offline) --serve $(or $(PORT),8000)
+
+pdf: $(READY)  ## print the whole book into _build/interconnect-lab.pdf
+	@$(PY) -m tools.pdf
+
+links: $(READY)  ## ask whether every address that the book names still answers (needs the internet)
+	@$(PY) -m tools.site --links
 
 requirements: .venv-uv/bin/uv  ## resolve requirements.txt anew from pyproject.toml
 	@.venv-uv/bin/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 \

@@ -43,16 +43,22 @@ class BuildError(RuntimeError):
     """Why the book could not be built."""
 
 
-def build(*, offline: bool = False) -> Path:
-    """Build the book into ``_build/html``, where a warning is an error, and return that folder."""
+def build(*, offline: bool = False, builder: str = "html") -> Path:
+    """Build the book into ``_build/html``, where a warning is an error, and return that folder.
+
+    With ``builder="linkcheck"`` the addresses that it names are asked instead.
+    """
     npm()
     if pyodide_mirror.main():
         raise BuildError("without Pyodide's wheels the pages cannot be compiled")
     forget_old_outputs()
     for stale in (SITE, BUILD / ".doctrees"):  # Sphinx would keep pages that another setting made
         shutil.rmtree(stale, ignore_errors=True)
-    command = [assets.program("jupyter-book"), "build", str(ROOT), "-W", "-n", "--keep-going"]
-    environment = os.environ | ({"LIVE_BASE": INSIDE} if offline else {})
+    command = [assets.program("jupyter-book"), "build", str(ROOT), "--builder", builder]
+    command += ["-W", "-n", "--keep-going"] if builder == "html" else []
+    environment = (
+        os.environ | {"IPYTHONDIR": str(sharp_figures())} | ({"LIVE_BASE": INSIDE} if offline else {})
+    )
     if subprocess.run(command, env=environment, cwd=ROOT, check=False).returncode:
         raise BuildError("jupyter-book failed: see above")
     return SITE
@@ -71,10 +77,19 @@ def npm() -> None:
     ready.touch()
 
 
+def sharp_figures() -> Path:
+    """A folder of settings by which the book's figures are SVG: sharp on any screen and in print."""
+    folder = BUILD / "ipython"
+    (folder / "profile_default").mkdir(parents=True, exist_ok=True)
+    settings = 'c.InlineBackend.figure_formats = {"svg"}\n'
+    (folder / "profile_default" / "ipython_kernel_config.py").write_text(settings)
+    return folder
+
+
 def forget_old_outputs() -> None:
     """Drop the kept outputs of notebooks where the package that computes them has changed."""
     files = sorted(path for path in (ROOT / "interconnect_lab").rglob("*") if path.is_file())
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(Path(__file__).read_bytes())
     for file in files:
         if file.suffix != ".pyc":
             digest.update(file.read_bytes())
@@ -125,10 +140,11 @@ def main() -> int:
     """Build, and zip or serve where asked."""
     parser = argparse.ArgumentParser(prog="python -m tools.site", description=__doc__)
     parser.add_argument("--offline", action="store_true", help="put Pyodide into the site, and zip it")
+    parser.add_argument("--links", action="store_true", help="ask whether the addresses it names answer")
     parser.add_argument("--serve", type=int, metavar="PORT", help="serve the site to this machine")
     options = parser.parse_args()
     try:
-        build(offline=options.offline)
+        build(offline=options.offline, builder="linkcheck" if options.links else "html")
     except BuildError as error:
         print(error, file=sys.stderr)
         return 1

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from docutils import nodes
 
-from . import assets, policy
+from . import assets, policy, ways
 from .text import TEXT
 
 BASE = os.environ.get("LIVE_BASE", assets.CDN)
@@ -63,7 +63,7 @@ def show_still(bundle):
     lab = re.match(r"Lab (\w+): (.*)", forms["text/plain"].astext(), re.DOTALL) if VIEW in forms else None
     if lab:
         name, reading = lab[1], lab[2].strip()
-        [picture] = forms["image/png"].findall(nodes.image)
+        [picture] = forms["image/svg+xml"].findall(nodes.image)
         picture["alt"], picture["classes"] = reading, ["lab-picture"]
         shown = html.escape(reading, quote=False).replace("\n", "<br>")
         before = f'<figure class="lab-still lab lab-{name}" data-lab="{name}">'
@@ -114,6 +114,11 @@ def add_to_page(app, pagename, _template, context, doctree):
         "offline": context["pathto"]("book/offline"),
         "TEXT": TEXT,
     }
+    if ways.REPOSITORY:
+        ways.for_colab(
+            Path(app.srcdir, f"{pagename}.ipynb"), kept.parents[1] / "colab" / f"{Path(pagename).name}.ipynb"
+        )
+    context["body"] = context["body"].replace("</h1>", "</h1>" + ways.line(pagename, context["pathto"]), 1)
     text = json.dumps(settings, ensure_ascii=False).replace("<", "\\u003c")
     context["body"] += f'<script type="application/json" id="live-setup">{text}</script>'
     context["body"] += f'<script type="module" src="{static}live.js?v={version}"></script>'
@@ -133,9 +138,10 @@ def drop_unused(context):
 def guard(app, failure):
     """Put every page under its policy."""
     if failure is None and app.builder.name == "html":
-        for page in Path(app.outdir).rglob("*.html"):
-            text = mended(page.read_text(encoding="utf-8"))
-            page.write_text(policy.guarded(text, BASE), encoding="utf-8")
+        pages = {path: mended(path.read_text(encoding="utf-8")) for path in Path(app.outdir).rglob("*.html")}
+        handlers = {handler for text in pages.values() for handler in policy.handlers(text)}
+        for path, text in pages.items():  # the search reads other pages, with their handlers
+            path.write_text(policy.guarded(text, BASE, handlers), encoding="utf-8")
 
 
 def mended(page):

@@ -28,13 +28,17 @@ UNUSED = re.compile(
 GIVEN = re.compile(r'\n<meta http-equiv="Content-Security-Policy"[^>]*>')
 
 
-def guarded(page, base):
-    """The page under a policy: scripts that it was built with may run, and those of its origin and base."""
+def guarded(page, base, handlers):
+    """The page under a policy: its own scripts, these handlers, and what its origin and ``base`` hold may run."""
     page = GIVEN.sub("", UNUSED.sub("", page))
-    inline = SCRIPT.findall(page) + [html.unescape(handler) for handler in HANDLER.findall(page)]
-    hashes = sorted({hashed(script) for script in inline} | {lab_names()})
+    hashes = sorted({hashed(script) for script in [*SCRIPT.findall(page), *handlers]} | {lab_names()})
     text = POLICY.format(base=base if base.startswith("http") else "", hashes=" ".join(hashes))
     return page.replace("<head>", f'<head>\n<meta http-equiv="Content-Security-Policy" content="{text}">', 1)
+
+
+def handlers(page):
+    """The scripts that stand in attributes of a page."""
+    return [html.unescape(handler) for handler in HANDLER.findall(page)]
 
 
 def locked():

@@ -72,6 +72,7 @@ new MutationObserver(say).observe(shown,{childList:true,subtree:true,characterDa
 """
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 MOST_ROWS = 200
+SVG = "image/svg+xml"
 
 
 class Lab(widgets.VBox):
@@ -185,10 +186,13 @@ class Lab(widgets.VBox):
         """The picture as SVG."""
         return self._drawn.svg()
 
-    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, object]:
-        bundle = super()._repr_mimebundle_(**kwargs)
+    def _repr_mimebundle_(
+        self, include: Iterable[str] | None = None, exclude: Iterable[str] | None = None
+    ) -> dict[str, object]:
+        bundle = super()._repr_mimebundle_(include=include, exclude=exclude)
         bundle["text/plain"] = f"Lab {self.name}: {self.reading}"
-        bundle["image/png"] = base64.b64encode(self._picture.value).decode()  # where no widget can be shown
+        if SVG not in (exclude or ()):
+            bundle[SVG] = self.svg()  # where no widget can be shown
         return bundle
 
     # how it is built and kept up to date
