@@ -29,7 +29,7 @@ GIVEN = re.compile(r'\n<meta http-equiv="Content-Security-Policy"[^>]*>')
 
 
 def guarded(page, base, handlers):
-    """The page under a policy: its own scripts, these handlers, and those of its origin and ``base`` may run."""
+    """The page under a policy: its own scripts, these handlers, those of its origin and ``base`` may run."""
     page = GIVEN.sub("", UNUSED.sub("", page))
     hashes = sorted({hashed(script) for script in [*SCRIPT.findall(page), *handlers]} | {lab_names()})
     text = POLICY.format(base=base if base.startswith("http") else "", hashes=" ".join(hashes))
