@@ -53,8 +53,7 @@ def emit(output):
 def display(*objects, metadata=None, **_options):
     """Show objects as the notebook does."""
     for shown in objects:
-        data = {kind: text for kind, text in bundle(shown).items() if text is not None}
-        emit({"output_type": "display_data", "data": data, "metadata": metadata or {}})
+        emit({"output_type": "display_data", "data": bundle(shown), "metadata": metadata or {}})
 
 
 def bundle(shown):
@@ -130,8 +129,7 @@ def stand_in(name, **members):
 
 
 kinds = {"HTML": "text/html", "Markdown": "text/markdown", "Latex": "text/latex", "SVG": "image/svg+xml"}
-formatter = SimpleNamespace(format=lambda shown: (bundle(shown), {}))
-shell = SimpleNamespace(display_formatter=formatter)
+shell = SimpleNamespace(display_formatter=SimpleNamespace(format=lambda shown: (bundle(shown), {})))
 stand_in("IPython", get_ipython=lambda: None, version_info=(8, 23, 0), __path__=[])
 stand_in("IPython.display", display=display, clear_output=clear_output,
          **{name: shown_as(kind) for name, kind in kinds.items()})  # fmt: skip
@@ -148,7 +146,7 @@ Output.__enter__, Output.__exit__ = enter, leave
 
 
 async def run_cell(cell, source, first=False):
-    """Run one cell; what it shows goes below it. Returns whether it ran to its end.
+    """Run one cell; what it shows goes below it.
 
     The first time, a cell that gives no widget keeps what the page shows already: the same, made earlier.
     """
@@ -161,10 +159,8 @@ async def run_cell(cell, source, first=False):
             namespace["_"] = result
             display(result)
         show_figures(hidden=first)
-        return True
     except BaseException as error:  # whatever a reader's cell raises is shown below it
         show_error(type(error), error, error.__traceback__)
-        return False
     finally:
         stack.remove(area)
         if area.model_id in emptied and area.outputs:  # it shows nothing any more

@@ -38,7 +38,7 @@ const ask = (task, more) => new Promise((done) => {
 
 async function start() {
   if (locked) return restart(); // a page that was live may load nothing more: a new one may
-  remember("on");
+  memory("on");
   show("boot");
   try {
     if (typeof WebAssembly !== "object") throw new Error(TEXT["no WebAssembly"]);
@@ -65,7 +65,7 @@ function end(now, text, further) {
   clearTimeout(patience);
   waiting.clear();
   for (const tools of document.querySelectorAll(".live-tools")) tools.remove();
-  if (now === "stopped") remember("off");
+  if (now === "stopped") memory("off");
   show(now, text, further);
 }
 
@@ -81,8 +81,8 @@ function reason(message) {
   return /out of memory|OOM|allocation/i.test(message) ? TEXT["out of memory"] : message;
 }
 
-function remember(choice) {
-  try { localStorage.setItem("live", choice); } catch { /* a private window forgets */ }
+function memory(choice) { // a private window has none
+  try { return choice ? localStorage.setItem("live", choice) : localStorage.getItem("live"); } catch { return null; }
 }
 
 // what a start needs
@@ -139,10 +139,7 @@ const jupyter = ({ comm_id, target_name, data, metadata, buffers }) => ({
 });
 const receive = {
   step: ({ step, n }) => state() === "boot" && show("boot", TEXT[step].replace("{n}", n).replace("{all}", setup.wheels.length)),
-  done({ number, result }) {
-    waiting.get(number)?.(result);
-    waiting.delete(number);
-  },
+  done: ({ number, result }) => (waiting.get(number)?.(result), waiting.delete(number)),
   fatal: ({ error }) => fail(error),
   comm_open(message) {
     comms.set(message.comm_id, new Comm(message));
@@ -185,9 +182,7 @@ function toolsOf(cell, source, later, code) {
     await ask("run", { cell, source: editor?.text() ?? source });
     if (state() === "ready" && !waiting.size) show("ready");
   };
-  const turn = (editing) => {
-    [code.hidden, edit.hidden, undo.hidden] = [editing, editing, !editing];
-  };
+  const turn = (editing) => { [code.hidden, edit.hidden, undo.hidden] = [editing, editing, !editing]; };
   const edit = button("edit", () => {
     editor = npm.editor(source, run, `${TEXT.cell} ${cell + 1}`);
     code.after(editor.dom);
@@ -216,8 +211,4 @@ const links = () => { // a lab's state is in its link
 };
 new MutationObserver(links).observe(document.querySelector("article"), { childList: true, subtree: true });
 const wanted = new URLSearchParams(location.search).get("live");
-if (wanted === "1" || (wanted === null && remembered() === "on")) start();
-
-function remembered() {
-  try { return localStorage.getItem("live"); } catch { return null; }
-}
+if (wanted === "1" || (wanted === null && memory() === "on")) start();
