@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -30,6 +31,38 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(NO_SHARED)
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def site() -> Path:
+    """The book, built anew with Pyodide inside; or the folder ``LIVE_SITE=``, for those at work on it."""
+    from tools import site
+
+    return Path(os.environ["LIVE_SITE"]) if "LIVE_SITE" in os.environ else site.build(offline=True)
+
+
+@pytest.fixture(scope="session")
+def seen() -> list[str]:
+    """What the server of the book was asked, in order."""
+    return []
+
+
+@pytest.fixture(scope="session")
+def address(site: Path, seen: list[str]) -> Iterator[str]:
+    """Where the book is served, with its closing slash."""
+    from tools.site import served
+
+    with served(site, seen=seen) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def chrome() -> Iterator[object]:
+    """One Chromium for all tests."""
+    from tools import browser
+
+    with browser.chromium() as running:
+        yield running
 
 
 @pytest.fixture(autouse=True)

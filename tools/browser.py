@@ -47,13 +47,16 @@ def come_alive(page: Page, address: str) -> None:
 
 
 @contextmanager
-def jupyterlab(folder: Path) -> Iterator[str]:
-    """A JupyterLab server of this Python on ``folder``; yields its address and stops it at the end."""
+def jupyterlab(folder: Path, module: str = "jupyterlab") -> Iterator[str]:
+    """A JupyterLab server of this Python on ``folder``; yields its address and stops it at the end.
+
+    With ``module="notebook"`` it is Notebook 7.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     settings = _settings(folder / ".jupyterlab")
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}", "--ip=127.0.0.1"]
+    command = [sys.executable, "-m", module, "--no-browser", f"--port={port}", "--ip=127.0.0.1"]
     command += ["--IdentityProvider.token=", "--ServerApp.password=", f"--ServerApp.root_dir={folder}"]
     command += ["--allow-root", "--expose-app-in-browser"]
     address = f"http://127.0.0.1:{port}"
@@ -72,7 +75,12 @@ def jupyterlab(folder: Path) -> Iterator[str]:
 def open_notebook(page: Page, address: str, name: str, *, dark: bool = False) -> None:
     """Open a notebook, wait for its kernel, run all of its cells and wait until they are done."""
     workspace = secrets.token_hex(4)  # a new one restores no other notebook
-    page.goto(f"{address}/lab/workspaces/{workspace}/tree/{name}")
+    run_all(page, f"{address}/lab/workspaces/{workspace}/tree/{name}", dark=dark)
+
+
+def run_all(page: Page, url: str, *, dark: bool = False) -> None:
+    """Open a notebook in JupyterLab or Notebook 7, run all of its cells and wait until they are done."""
+    page.goto(url)
     page.wait_for_function("window.jupyterapp?.shell.currentWidget?.sessionContext", timeout=60_000)
     page.evaluate(
         """async theme => { const {commands, shell} = window.jupyterapp;

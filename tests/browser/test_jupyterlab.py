@@ -21,12 +21,6 @@ def server(tmp_path_factory):
         yield address
 
 
-@pytest.fixture(scope="module")
-def chrome():
-    with browser.chromium() as running:
-        yield running
-
-
 @pytest.fixture
 def page(chrome):
     page = chrome.new_page(viewport={"width": 1200, "height": 900})
@@ -108,3 +102,15 @@ def test_a_lab_fits_a_phone(server, page):
     for part in ("img.lab-picture", ".lab-reading", ".lab-controls"):
         assert lab.locator(part).first.bounding_box()["width"] <= room
     lab.screenshot(path=PICTURES / "one_step-narrow.png")
+
+
+def test_the_same_notebook_lives_in_notebook_7(page, tmp_path):
+    shutil.copy(ROOT / "notebooks" / CHAPTERS[1], tmp_path)
+    with browser.jupyterlab(tmp_path, "notebook") as address:
+        browser.run_all(page, f"{address}/notebooks/{CHAPTERS[1]}")
+        lab = browser.lab(page, "size_sweep")
+        picture = picture_of(lab)
+        assert len(browser.drag_times(page, lab, drags=2)) == 2
+        assert picture_of(lab) != picture
+        lab.screenshot(path=PICTURES / "size_sweep-notebook7.png")
+        assert page.locator(".jp-OutputArea-output[data-mime-type*=stderr]").count() == 0
