@@ -283,3 +283,19 @@ def test_make_says_which_python_it_needs(tmp_path):
     )
     assert done.returncode != 0
     assert "Python 3.11 or newer is needed; none among: no-such-python." in done.stderr
+
+
+def test_without_any_browser_the_tests_say_what_to_install(monkeypatch):
+    from tools import browser
+
+    for name in ("CHROME", "FIREFOX"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(browser, "first_here", lambda names: None)
+    monkeypatch.setattr(browser, "from_system", lambda package, names: None)
+    monkeypatch.setattr(browser, "from_playwright", lambda: False)
+    with pytest.raises(RuntimeError, match="apt install chromium, or CHROME="):
+        browser.executable()
+    with pytest.raises(RuntimeError, match="apt install firefox-esr, or FIREFOX="):
+        browser.firefox()
+    monkeypatch.setattr(browser, "from_system", lambda package, names: f"/usr/bin/{package}")
+    assert (browser.executable(), browser.firefox()) == ("/usr/bin/chromium", "/usr/bin/firefox-esr")

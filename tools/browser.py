@@ -17,14 +17,57 @@ from pathlib import Path
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
+MISSING = (
+    "The browser tests need Chromium or Chrome: apt install chromium, or CHROME=/path/to/it, or "
+    "python -m playwright install chromium. FAST=1 leaves them out."
+)
+NO_FIREFOX = "The live page is tested in Firefox, too: apt install firefox-esr, or FIREFOX=/path/to/it."
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 QUIET += ["--disable-sync", "--no-first-run", "--disable-quic"]
 
 
 def executable() -> str | None:
-    """The browser in ``CHROME=``, else one on the PATH; None where only playwright's own may be left."""
-    return os.environ.get("CHROME") or next(filter(None, map(shutil.which, NAMES)), None)
+    """Chromium: ``CHROME=``, else one that is here or can be installed; None stands for playwright's own.
+
+    RuntimeError says what to install where none can be had.
+    """
+    found = os.environ.get("CHROME") or first_here(NAMES) or from_system("chromium", NAMES)
+    if found or from_playwright():
+        return found or None
+    raise RuntimeError(MISSING)
+
+
+def firefox() -> str:
+    """Firefox: ``FIREFOX=``, else one that is here or can be installed; RuntimeError says what to install."""
+    names = ("firefox-esr", "firefox")
+    found = os.environ.get("FIREFOX") or first_here(names) or from_system("firefox-esr", names)
+    if found:
+        return found
+    raise RuntimeError(NO_FIREFOX)
+
+
+def first_here(names: tuple[str, ...]) -> str | None:
+    """The first of these programs that is on the PATH."""
+    return next(filter(None, map(shutil.which, names)), None)
+
+
+def from_system(package: str, names: tuple[str, ...]) -> str | None:
+    """The program out of Debian's package, where this user may install one."""
+    if not shutil.which("apt-get") or os.geteuid() != 0:
+        return None
+    print(f"installing {package}", flush=True)
+    quiet = {"check": False, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    subprocess.run(["apt-get", "update"], **quiet)
+    subprocess.run(["apt-get", "install", "--yes", package], env=environment, **quiet)
+    return first_here(names)
+
+
+def from_playwright() -> bool:
+    """Whether playwright's own Chromium is here, or could be downloaded."""
+    command = [sys.executable, "-m", "playwright", "install", "chromium"]
+    return subprocess.run(command, check=False, timeout=300).returncode == 0
 
 
 @contextmanager

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 
 import pytest
 
 from book.live import assets
 from interconnect_lab import labs
+from tools import browser
 from tools.browser import ROOT
 
 CHAPTERS = sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 PAGES = [f"notebooks/{name}.html" for name in CHAPTERS]
-MISSING = "Firefox is not here: apt install firefox-esr, or say where it is with FIREFOX=/path/to/firefox"
 
 
 @pytest.fixture(scope="module")
 def walk(address, seen):
     """What happened on a walk through all chapters, as ``firefox.mjs`` reports it."""
-    firefox = os.environ.get("FIREFOX") or shutil.which("firefox-esr") or shutil.which("firefox")
-    if not firefox:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(MISSING)
-    command = [assets.program("node"), "tests/browser/firefox.mjs", address, firefox, *PAGES]
+    command = [assets.program("node"), "tests/browser/firefox.mjs", address, browser.firefox(), *PAGES]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=400, check=False)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout.splitlines()[-1])
