@@ -57,10 +57,9 @@ def from_system(package: str, names: tuple[str, ...]) -> str | None:
     if not shutil.which("apt-get") or os.geteuid() != 0:
         return None
     print(f"installing {package}", flush=True)
-    quiet = {"check": False, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    subprocess.run(["apt-get", "update"], **quiet)
-    subprocess.run(["apt-get", "install", "--yes", package], env=environment, **quiet)
+    for command in (["update"], ["install", "--yes", package]):
+        subprocess.run(["apt-get", "--quiet", *command], env=environment, check=False, capture_output=True)
     return first_here(names)
 
 
