@@ -304,3 +304,10 @@ def test_round_values_are_those_that_people_say():
     assert controls.round_values(0.5, 20) == [0.5, 1, 2, 5, 10, 20]
     slider = controls.slider("latency", controls.round_values(1, 10), 5, "{:g} µs".format)
     assert slider.options == (("1 µs", 1), ("2 µs", 2), ("5 µs", 5), ("10 µs", 10))
+
+
+def test_a_lab_gives_a_drawing_only_where_a_still_is_wanted(monkeypatch):
+    lab = labs.size_sweep()
+    assert "image/svg+xml" not in lab._repr_mimebundle_()
+    monkeypatch.setattr(labs.Lab, "still", True)
+    assert lab._repr_mimebundle_()["image/svg+xml"].count("<svg") == 1

@@ -56,9 +56,7 @@ def build(*, offline: bool = False, builder: str = "html") -> Path:
         shutil.rmtree(stale, ignore_errors=True)
     command = [assets.program("jupyter-book"), "build", str(ROOT), "--builder", builder]
     command += ["-W", "-n", "--keep-going"] if builder == "html" else []
-    environment = (
-        os.environ | {"IPYTHONDIR": str(sharp_figures())} | ({"LIVE_BASE": INSIDE} if offline else {})
-    )
+    environment = os.environ | {"IPYTHONDIR": str(drawings())} | ({"LIVE_BASE": INSIDE} if offline else {})
     if subprocess.run(command, env=environment, cwd=ROOT, check=False).returncode:
         raise BuildError("jupyter-book failed: see above")
     return SITE
@@ -77,11 +75,14 @@ def npm() -> None:
     ready.touch()
 
 
-def sharp_figures() -> Path:
-    """A folder of settings by which the book's figures are SVG: sharp on any screen and in print."""
+def drawings() -> Path:
+    """Settings for the book's kernels: figures and labs as SVG, sharp on any screen and in print."""
     folder = BUILD / "ipython"
     (folder / "profile_default").mkdir(parents=True, exist_ok=True)
-    settings = 'c.InlineBackend.figure_formats = {"svg"}\n'
+    settings = (
+        'c.InlineBackend.figure_formats = {"svg"}\n'
+        'c.InteractiveShellApp.exec_lines = ["from interconnect_lab.labs import Lab", "Lab.still = True"]\n'
+    )
     (folder / "profile_default" / "ipython_kernel_config.py").write_text(settings)
     return folder
 

@@ -72,7 +72,6 @@ new MutationObserver(say).observe(shown,{childList:true,subtree:true,characterDa
 """
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 MOST_ROWS = 200
-SVG = "image/svg+xml"
 
 
 class Lab(widgets.VBox):
@@ -84,6 +83,7 @@ class Lab(widgets.VBox):
     The lab's name is that of the function around ``draw``.
     """
 
+    still = False  # the book sets this: give a drawing besides, for where no widget is shown
     raise_errors = False  # tests set this: a failing ``draw`` is shown in red, and raised there
 
     def __init__(
@@ -186,14 +186,10 @@ class Lab(widgets.VBox):
         """The picture as SVG."""
         return self._drawn.svg()
 
-    def _repr_mimebundle_(
-        self, include: Iterable[str] | None = None, exclude: Iterable[str] | None = None
-    ) -> dict[str, object]:
-        bundle = super()._repr_mimebundle_(include=include, exclude=exclude)
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, object]:
+        bundle = super()._repr_mimebundle_(**kwargs)
         bundle["text/plain"] = f"Lab {self.name}: {self.reading}"
-        if SVG not in (exclude or ()):
-            bundle[SVG] = self.svg()  # where no widget can be shown
-        return bundle
+        return bundle | ({"image/svg+xml": self.svg()} if self.still else {})
 
     # how it is built and kept up to date
 

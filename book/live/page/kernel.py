@@ -59,7 +59,7 @@ def display(*objects, metadata=None, **_options):
 def bundle(shown):
     """An object's forms by MIME type."""
     if hasattr(shown, "_repr_mimebundle_"):
-        return shown._repr_mimebundle_(include=None, exclude=["image/svg+xml"])
+        return shown._repr_mimebundle_()
     plain = shown if type(shown).__repr__ is object.__repr__ else None
     long = isinstance(shown, dict | list | tuple | set) and plain is None
     data = {"text/plain": pprint.pformat(shown, sort_dicts=False) if long else repr(shown)}
@@ -118,7 +118,7 @@ def leave(area, kind, error, trace):
 
 def shown_as(kind):
     """A class like ``IPython.display.HTML``: text that is shown as ``kind``."""
-    bundled = lambda self, include, exclude: {kind: self.data, "text/plain": self.data}  # noqa: E731
+    bundled = lambda self: {kind: self.data, "text/plain": self.data}  # noqa: E731
     start = lambda self, data="", **_options: setattr(self, "data", data)  # noqa: E731
     return type(kind, (), {"__init__": start, "_repr_mimebundle_": bundled})
 
