@@ -17,7 +17,8 @@ TEXT = {
     "ready": "Live. Nothing leaves this page.",
     "stopped": "Stopped. Pictures are stills again.",
     "failed": "This page could not come alive.",
-    "go on": 'You can <a href="{offline}">read and run it in another way</a>, or press the button again.',
+    "go on": 'Press the button to try again, or <a href="{offline}">go on in another way</a>: '
+    "the offline copy, JupyterLab, or Colab.",
     "blocked": "A part could not be loaded from {base}: no connection, or the network here blocks it.",
     "out of memory": "The browser has no memory left for Python: close other tabs, or use a computer.",
     "no WebAssembly": "This browser has no WebAssembly, or it is switched off.",

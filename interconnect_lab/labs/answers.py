@@ -18,7 +18,8 @@ TEXT = {
     "guess wrong": "You guessed {answer}.",
     "pick": "Pick one first: a guess is a commitment.",
     "reveal": "It is {answer}.",
-    "call": "Write the function in a cell of its own, then in another: <code>from interconnect_lab import "
+    "call": "Write the function in a cell of its own (on a live page press <b>Edit</b> above this question "
+    "and write below what stands there), then add: <code>from interconnect_lab import "
     'exercises</code> and <code>exercises.check("{name}", your_function)</code>.',
 }
 

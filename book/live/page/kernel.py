@@ -158,10 +158,10 @@ async def run_cell(cell, source, first=False):
         if result is not None:
             namespace["_"] = result
             display(result)
-        show_figures(hidden=first)
     except BaseException as error:  # whatever a reader's cell raises is shown below it
         show_error(type(error), error, error.__traceback__)
     finally:
+        show_figures(hidden=first)
         stack.remove(area)
         if area.model_id in emptied and area.outputs:  # it shows nothing any more
             area.outputs = ()
