@@ -70,7 +70,7 @@ def bundle(shown):
         file = io.BytesIO()
         shown.savefig(file, format="png", bbox_inches="tight")
         data["image/png"] = b64encode(file.getvalue()).decode()
-    return data
+    return {kind: form for kind, form in data.items() if form is not None}
 
 
 def clear_output(wait=False):
