@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import mimetypes
 import re
 
 import pytest
 
+from book.live import policy
 from interconnect_lab import exercises, labs
 from tools import browser
 from tools.browser import ROOT
@@ -265,6 +267,25 @@ def test_nothing_leaves_a_page_that_is_ready_whatever_is_typed_or_pasted(page, a
     blocked = [said for said in page.complaints if said.endswith(": csp")]
     tried = [url for url in page.requests if not url.startswith(("data:", "blob:"))]
     assert len(tried) == len(blocked) >= 5, "what the browser was asked, and refused"
+
+
+def test_python_may_come_from_the_one_other_address_that_a_site_names(page, address, site):
+    other = "https://cdn.example/full/"
+    text = (site / FIRST).read_text(encoding="utf-8").replace("../_static/pyodide/", other)
+    guarded = policy.guarded(text, other, policy.handlers(text))
+    page.context.route(f"**/{FIRST}*", lambda route: route.fulfill(body=guarded, content_type="text/html"))
+
+    def elsewhere(route):
+        file = site / "_static" / "pyodide" / route.request.url.removeprefix(other)
+        kind = mimetypes.guess_type(file.name.replace(".mjs", ".js"))[0]
+        route.fulfill(path=file, content_type=kind, headers={"Access-Control-Allow-Origin": "*"})
+
+    page.context.route(f"{other}**", elsewhere)
+    browser.come_alive(page, address + FIRST)
+    foreign = [url for url in page.requests if not url.startswith((address, "blob:", "data:"))]
+    assert len(foreign) > 5
+    assert all(url.startswith(other) for url in foreign)
+    assert page.complaints == []
 
 
 # what may go wrong
