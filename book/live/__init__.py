@@ -19,7 +19,7 @@ from .text import TEXT
 
 BASE = os.environ.get("LIVE_BASE", assets.CDN)
 LATER = "live-later"  # the tag of a cell that takes seconds: it waits for its button
-PATIENCE = 90_000  # milliseconds without any progress after which a start has failed
+PATIENCE = 300_000  # milliseconds without any progress after which a start has failed
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 

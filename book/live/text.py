@@ -23,7 +23,7 @@ TEXT = {
     "out of memory": "The browser has no memory left for Python: close other tabs, or use a computer.",
     "no WebAssembly": "This browser has no WebAssembly, or it is switched off.",
     "crashed": "Python ended without a word.",
-    "silence": "Nothing has arrived for 90 seconds.",
+    "silence": "Nothing has arrived for five minutes.",
     "again": "Run",
     "again title": "Run this cell (Shift-Enter in the editor)",
     "edit": "Edit",

@@ -320,7 +320,7 @@ def test_a_wheel_that_is_not_the_one_of_the_lock_is_refused(page):
 def test_a_network_that_swallows_requests_does_not_hang_the_page(page):
     def impatient(route):
         answer = route.fetch()
-        route.fulfill(response=answer, body=answer.text().replace('"patience": 90000', '"patience": 1500'))
+        route.fulfill(response=answer, body=answer.text().replace('"patience": 300000', '"patience": 1500'))
 
     page.context.route(f"**/{FIRST}*", impatient)
     page.context.route("**/pyodide.mjs", lambda route: None)

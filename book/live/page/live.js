@@ -48,7 +48,7 @@ async function start() {
     const refused = await ask("follow", { link: location.search });
     addTools();
     await lock();
-    show("ready", refused || TEXT.ready);
+    if (state() === "boot") show("ready", refused || TEXT.ready); // not where it was stopped meanwhile
   } catch (error) {
     fail(error);
   }
