@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from pypdf import PdfReader
 
+from book.live import ways
 from tools import browser, pdf, publish
 from tools import site as book
 
@@ -78,18 +79,45 @@ def test_the_zip_is_alive_where_only_its_own_server_can_be_reached(site, chrome,
     assert "http.server" in (tmp_path / "interconnect-lab" / "README.txt").read_text()
 
 
-def test_the_pdf_holds_every_page_its_readings_and_sharp_figures(site, chrome, tmp_path):
-    target = tmp_path / "book.pdf"
+@pytest.fixture(scope="module")
+def printed(site, chrome, tmp_path_factory):
+    target = tmp_path_factory.mktemp("pdf") / "book.pdf"
     pdf.write(site, target, chrome)
     assert target.stat().st_size < 20e6
-    read = PdfReader(target)
-    assert len(read.outline) == len(pdf.pages())
-    text = "\n".join(page.extract_text() for page in read.pages)
+    return PdfReader(target)
+
+
+def test_the_pdf_holds_every_page_its_readings_and_sharp_figures(printed):
+    chapters = [entry.title for entry in printed.outline if not isinstance(entry, list)]
+    assert len(chapters) == len(pdf.pages())
+    text = " ".join(" ".join(page.extract_text() for page in printed.pages).split())
     for words in ("64 KiB takes 5.31", "Exercises", "Further reading"):
-        assert words in " ".join(text.split()), words
-    assert "Until then its labs are pictures" not in text
-    pictures = [image for page in read.pages for image in page.images if image.image.width > 300]
+        assert words in text, words
+    for words in ("Until then its labs are pictures", "Download the notebook", "Hint 1"):
+        assert words not in text, words
+    pictures = [image for page in printed.pages for image in page.images if image.image.width > 300]
     assert pictures == [], "figures are drawings, not pixels"
+
+
+def test_the_pdf_says_on_which_page_a_chapter_begins_and_points_to_no_server(printed):
+    [entry] = [entry for entry in printed.outline if getattr(entry, "title", "").startswith("01")]
+    number = printed.get_destination_page_number(entry) + 1
+    assert f"{entry.title} {number}" in " ".join(printed.pages[0].extract_text().split())
+    assert entry.title[:15] in printed.pages[number - 1].extract_text()
+    links = [link.get_object() for page in printed.pages for link in page.get("/Annots", [])]
+    addresses = [link["/A"]["/URI"] for link in links if "/URI" in link.get("/A", {})]
+    assert addresses
+    assert [address for address in addresses if "127.0.0.1" in address] == []
+    inside = {link["/Dest"] for link in links if "/Dest" in link}
+    assert len(inside) > 20
+    assert inside <= set(printed.named_destinations)
+
+
+def test_a_site_whose_repository_is_not_known_has_no_dead_link_to_it(monkeypatch):
+    monkeypatch.setattr(ways, "REPOSITORY", "")
+    line = ways.line("notebooks/00_start_here", lambda path, **_: path)
+    assert "http" not in line
+    assert "Download the notebook" in line and "Cite" in line
 
 
 def test_versions_lie_beside_each_other_and_a_lost_reader_is_led_back(site, tmp_path, monkeypatch):
