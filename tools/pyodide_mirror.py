@@ -7,6 +7,7 @@ they are: each file is checked against the sha256 in Pyodide's official lock.
 from __future__ import annotations
 
 import hashlib
+import http.client
 import json
 import subprocess
 import sys
@@ -51,7 +52,7 @@ def from_cdn(missing: dict[str, str]) -> None:
         try:
             with urllib.request.urlopen(assets.CDN + name, timeout=TIMEOUT) as answer:
                 keep(name, sha256, answer.read)
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:  # the latter where a file breaks off
             print(f"{assets.CDN} cannot be reached ({error}): trying {CARRIER}", flush=True)
             return
 

@@ -16,7 +16,7 @@ import sys
 import threading
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from book.live import assets
@@ -120,11 +120,9 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_arguments: object) -> None:
         self.seen.append(self.path)
 
-    def copyfile(self, source, target) -> None:
-        try:
-            super().copyfile(source, target)
-        except ConnectionError:
-            self.close_connection = True
+    def handle(self) -> None:
+        with suppress(ConnectionError):  # browsers hang up as they like
+            super().handle()
 
 
 @contextmanager

@@ -23,6 +23,7 @@ MIRROR = ROOT / ".cache" / "pyodide"
 CORE = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 WIDGETS = {"ipywidgets", "comm", "traitlets"}  # every page has them
 OWN = {"ipywidgets", "comm", "networkx"}  # pure Python, carried by the site as installed here
+PACKAGE = "interconnect_lab"
 UNUSED = {"fonttools", "pytz", "matplotlib-pyodide", "setuptools"}  # asked for by others, never imported
 
 
@@ -71,7 +72,7 @@ def external(sources):
         if name in seen:
             continue
         seen.add(name)
-        if not name.startswith("interconnect_lab"):
+        if name.partition(".")[0] != PACKAGE:
             outside.add(name.partition(".")[0])
             continue
         for file in files_of(name):
@@ -80,13 +81,9 @@ def external(sources):
 
 
 def files_of(name):
-    """The files of a module of the package: a package's is all that it holds."""
+    """The files of a module of the package: a package's is all that it holds, since it loads them late."""
     path = ROOT.joinpath(*name.split("."))
-    return (
-        [*path.rglob("*.py")]
-        if path.is_dir() and path != ROOT / "interconnect_lab"
-        else [*path.parent.glob(f"{path.name}.py")]
-    )
+    return [*path.rglob("*.py")] if path.is_dir() else [*path.parent.glob(f"{path.name}.py")]
 
 
 def imported(source):
@@ -96,7 +93,7 @@ def imported(source):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)} - {PACKAGE}
     return names
 
 

@@ -241,12 +241,16 @@ attempt(lambda: js.WebSocket.new("wss://example.com/leak-3"))
 attempt(lambda: js.Worker.new("/leak-4.js"))
 attempt(lambda: js.eval("import('/leak-5.js')"))
 attempt(lambda: js.Function.new("return import('/leak-6.js')")())
+attempt(lambda: js.WorkerGlobalScope.prototype.fetch.call(None, "/leak-9"))
+attempt(lambda: js.DedicatedWorkerGlobalScope.prototype.fetch.call(None, "/leak-10"))
 attempt(lambda: __import__("pyodide.http").http.open_url("/leak-7"))
 attempt(lambda: __import__("urllib.request").request.urlopen("https://example.com/leak-8", timeout=3))
 leaks = "".join(f"<img src='{place}/leak-{n}.png'>" for n, place in enumerate(("", "https://example.com")))
 leaks += "<link rel=stylesheet href=/leak.css><iframe src=/leak.html></iframe><script src=/leak.js></script>"
 display(HTML(leaks), ipywidgets.HTML(leaks))
-print(len(attempts), "attempts")
+away = "<MeTa http-equiv=refresh content='0;url=/leak-away.html'><link rel=preconnect href=https://example.com>"
+display(HTML(away), ipywidgets.HTML(away), ipywidgets.HTML(description=away, description_allow_html=True))
+print(len(attempts), "attempts", attempts.count("no error"), "went through")
 """
 
 
@@ -256,7 +260,7 @@ def test_nothing_leaves_a_page_that_is_ready_whatever_is_typed_or_pasted(page, a
     seen.clear()
     cell = cell_of(page, "import numpy as np")
     edit(page, cell, HOSTILE)
-    cell.locator(".live-output", has_text="9 attempts").wait_for()
+    cell.locator(".live-output", has_text="11 attempts 0 went through").wait_for()
     log = page.locator(".lab-your_log textarea:visible").first
     log.fill('<img src="/leak-log.png"> <img src="https://example.com/leak-log.png">')
     log.press("Tab")

@@ -6,9 +6,11 @@ It stands where IPython stands in JupyterLab, which takes longer to start than a
 
 import io
 import json
+import logging
 import pprint
 import sys
 import traceback
+import warnings
 from base64 import b64encode
 from types import ModuleType, SimpleNamespace
 
@@ -58,13 +60,14 @@ def display(*objects, metadata=None, **_options):
 
 def bundle(shown):
     """An object's forms by MIME type."""
+    if isinstance(shown, type | ModuleType):  # a class has the methods that show its objects
+        return {"text/plain": repr(shown)}
     if hasattr(shown, "_repr_mimebundle_"):
         return shown._repr_mimebundle_()
-    plain = shown if type(shown).__repr__ is object.__repr__ else None
-    long = isinstance(shown, dict | list | tuple | set) and plain is None
+    long = isinstance(shown, dict | list | tuple | set)
     data = {"text/plain": pprint.pformat(shown, sort_dicts=False) if long else repr(shown)}
     for kind, method in (("text/html", "_repr_html_"), ("image/svg+xml", "_repr_svg_")):
-        if hasattr(shown, method) and not isinstance(shown, type):
+        if hasattr(shown, method):
             data[kind] = getattr(shown, method)()
     if hasattr(shown, "savefig"):
         file = io.BytesIO()
@@ -98,7 +101,7 @@ def show_error(kind, error, trace):
     frames = [frame for frame in traceback.extract_tb(trace) if not frame.filename.endswith(OWN)]
     lines = ["Traceback (most recent call last):\n", *traceback.format_list(frames)] if frames else []
     lines += traceback.format_exception_only(kind, error)
-    emit({"output_type": "error", "ename": kind.__name__, "evalue": str(error), "traceback": lines})
+    emit({"output_type": "error", "ename": kind.__name__, "evalue": lines[-1], "traceback": lines})
 
 
 OWN = ("kernel.py", "_pyodide/_base.py", "pyodide/code.py")
@@ -137,6 +140,8 @@ stand_in("IPython.core", __path__=[])
 stand_in("IPython.core.interactiveshell", InteractiveShell=SimpleNamespace(instance=lambda: shell))
 comm.create_comm = PageComm  # before ipywidgets asks for one
 sys.stdout, sys.stderr = Stream("stdout"), Stream("stderr")
+logging.basicConfig(format="%(message)s")  # else nobody is told what a widget's callback raises
+warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")  # pyplot.show: a cell's end shows
 namespace["display"] = display
 
 from ipywidgets import Output  # noqa: E402
@@ -161,7 +166,7 @@ async def run_cell(cell, source, first=False):
     except BaseException as error:  # whatever a reader's cell raises is shown below it
         show_error(type(error), error, error.__traceback__)
     finally:
-        show_figures(hidden=first)
+        show_figures(hidden=first and area.is_still())
         stack.remove(area)
         if area.model_id in emptied and area.outputs:  # it shows nothing any more
             area.outputs = ()
@@ -187,8 +192,11 @@ def show_figures(hidden):
     """Show the figures that pyplot opened, unless they are to stay hidden, and close them."""
     if "matplotlib.pyplot" in sys.modules:
         pyplot = sys.modules["matplotlib.pyplot"]
-        for number in [] if hidden else pyplot.get_fignums():
-            display(pyplot.figure(number))
+        try:
+            for number in [] if hidden else pyplot.get_fignums():
+                display(pyplot.figure(number))
+        except Exception as error:  # a label that matplotlib cannot set
+            show_error(type(error), error, error.__traceback__)
         pyplot.close("all")
 
 

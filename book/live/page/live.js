@@ -99,7 +99,7 @@ function boot() {
   const code = new Blob([`import ${JSON.stringify(here("worker.js"))};`], { type: "text/javascript" });
   worker = new Worker(URL.createObjectURL(code), { type: "module" });
   worker.onerror = (event) => fail(event.message || TEXT.crashed);
-  worker.onmessage = ({ data }) => { wait(); receive[data.kind](data); };
+  worker.onmessage = ({ data }) => { wait(); receive[data.kind]?.(inert(data)); };
   wait();
   const wheels = setup.wheels.map(({ url, ...rest }) => ({ url: url.startsWith("wheels/") ? here(url) : base + url, ...rest }));
   return ask("start", { base, wheels, library: here("wheels/python_stdlib.zip"), kernel: here("kernel.py") });
@@ -137,6 +137,13 @@ const jupyter = ({ comm_id, target_name, data, metadata, buffers }) => ({
   content: { comm_id, target_name, data }, metadata,
   buffers: buffers.map((part) => new DataView(part.buffer, part.byteOffset, part.byteLength)),
 });
+// No policy forbids a <meta> to lead the page away, or a <link> to call on a server: neither comes in with an output.
+const inert = (given) => {
+  if (typeof given === "string") return given.replace(/<(?=meta|link|base)/gi, "<\u200b");
+  if (Array.isArray(given)) return given.map(inert);
+  if (given?.constructor !== Object) return given;
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, inert(value)]));
+};
 const receive = {
   step: ({ step, n }) => state() === "boot" && show("boot", TEXT[step].replace("{n}", n).replace("{all}", setup.wheels.length)),
   done: ({ number, result }) => (waiting.get(number)?.(result), waiting.delete(number)),

@@ -49,7 +49,10 @@ async function start({ base, library, wheels, kernel: source }) {
 function shutNetwork() {
   const ways = ["fetch", "XMLHttpRequest", "WebSocket", "WebSocketStream", "WebTransport", "EventSource", "Worker",
     "SharedWorker", "importScripts", "FontFace", "fonts", "caches", "BroadcastChannel", "RTCPeerConnection"];
-  for (const way of ways) Object.defineProperty(self, way, { value: undefined, writable: false, configurable: false });
+  const gone = { value: undefined, writable: false, configurable: false };
+  for (let holder = self; holder; holder = Object.getPrototypeOf(holder)) {
+    for (const way of ways) if (holder === self || Object.hasOwn(holder, way)) Object.defineProperty(holder, way, gone);
+  }
 }
 
 const tasks = {
