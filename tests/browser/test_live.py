@@ -250,6 +250,14 @@ leaks += "<link rel=stylesheet href=/leak.css><iframe src=/leak.html></iframe><s
 display(HTML(leaks), ipywidgets.HTML(leaks))
 away = "<MeTa http-equiv=refresh content='0;url=/leak-away.html'><link rel=preconnect href=https://example.com>"
 display(HTML(away), ipywidgets.HTML(away), ipywidgets.HTML(description=away, description_allow_html=True))
+html = ipywidgets.HTML("x")
+display(html)
+state, data, message = js.Object.new(), js.Object.new(), js.Object.new()
+state.value = js.Reflect.construct(js.String, js.Array.of(away))
+data.method, data.state, data.buffer_paths = "update", state, js.Array.new()
+message.kind, message.comm_id, message.data = "comm_msg", html.comm.comm_id, data
+message.metadata, message.buffers = js.Object.new(), js.Array.new()
+js.postMessage.call(None, message)
 print(len(attempts), "attempts", attempts.count("no error"), "went through")
 """
 
@@ -267,6 +275,7 @@ def test_nothing_leaves_a_page_that_is_ready_whatever_is_typed_or_pasted(page, a
     for lab in page.locator(".live-output .lab").all():
         lab.get_by_role("button", name="Save or share").click()
         lab.get_by_role("link", name="Numbers (CSV)").wait_for()
+    assert page.locator("body").get_attribute("data-live") == "ready"
     assert seen == [], "what the server was asked"
     blocked = [said for said in page.complaints if said.endswith(": csp")]
     tried = [url for url in page.requests if not url.startswith(("data:", "blob:"))]

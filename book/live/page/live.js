@@ -57,6 +57,7 @@ async function start() {
 function restart() {
   const address = new URL(location);
   address.searchParams.set("live", "1");
+  locked = false; // the one way to leave without the reader's click
   location.replace(address);
 }
 
@@ -117,6 +118,10 @@ async function lock() {
   locked = true;
 }
 
+window.navigation?.addEventListener("navigate", (event) => { // only the reader's click may lead away
+  if (locked && !event.userInitiated && !event.destination.sameDocument) event.preventDefault();
+});
+
 // messages of Python, and to it
 
 const comms = new Map(), unanswered = new Map();
@@ -141,7 +146,8 @@ const jupyter = ({ comm_id, target_name, data, metadata, buffers }) => ({
 const inert = (given) => {
   if (typeof given === "string") return given.replace(/<(?=meta|link|base)/gi, "<\u200b");
   if (Array.isArray(given)) return given.map(inert);
-  if (given?.constructor !== Object) return given;
+  if (Object(given) !== given || ArrayBuffer.isView(given)) return given;
+  if (given.constructor !== Object) return inert(String(given));
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, inert(value)]));
 };
 const receive = {
@@ -211,7 +217,7 @@ function toolsOf(cell, source, later, code) {
 // what is there before any click
 
 show("static");
-const hint = () => [here("bundle.js"), here("wheels/python_stdlib.zip"), `${base}pyodide.asm.wasm`].forEach((url) => fetch(url).catch(() => {}));
+const hint = () => [here("bundle.js"), here("wheels/python_stdlib.zip"), `${base}pyodide.asm.wasm`].forEach((url) => locked || fetch(url).catch(() => {}));
 for (const sign of ["pointerenter", "focus"]) go.addEventListener(sign, hint, { once: true });
 const links = () => { // a lab's state is in its link
   for (const link of document.querySelectorAll(".lab-link")) link.href = new URL(`${link.dataset.link}&live=1`, location).href;
