@@ -175,8 +175,8 @@ def test_a_page_links_to_colab_and_binder_only_where_its_repository_is_known(mon
 def test_colab_gets_a_notebook_that_installs_the_package_and_newer_widgets(monkeypatch, tmp_path):
     monkeypatch.setattr(ways, "REPOSITORY", "someone/course")
     notebook = assets.ROOT / "notebooks" / "00_start_here.ipynb"
-    ways.for_colab(notebook, tmp_path / "colab" / "a.ipynb")
-    first, *rest = json.loads((tmp_path / "colab" / "a.ipynb").read_text(encoding="utf-8"))["cells"]
+    ways.for_colab(notebook, tmp_path / "colab")
+    first, *rest = json.loads((tmp_path / "colab" / notebook.name).read_text(encoding="utf-8"))["cells"]
     assert "ipywidgets>=8" in first["source"]
     assert "git+https://github.com/someone/course@main" in first["source"]
     assert rest == json.loads(notebook.read_text(encoding="utf-8"))["cells"]

@@ -20,6 +20,11 @@ from .text import TEXT
 BASE = os.environ.get("LIVE_BASE", assets.CDN)
 LATER = "live-later"  # the tag of a cell that takes seconds: it waits for its button
 PATIENCE = 300_000  # milliseconds without any progress after which a start has failed
+UNUSED = re.compile(
+    r"<script[^>]*(?:thebe|require\.min\.js|html-manager|widget-state)[^>]*>.*?</script>"
+    r"|<script>(?:const THEBE|kernelName = ).*?</script>",
+    re.DOTALL,
+)
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -68,8 +73,8 @@ def show_still(bundle):
         shown = html.escape(reading, quote=False).replace("\n", "<br>")
         before = f'<figure class="lab-still lab lab-{name}" data-lab="{name}">'
         after = f'<figcaption class="lab-reading" role="status">{shown}</figcaption></figure>'
-        parts = [nodes.raw("", before, format="html"), picture, nodes.raw("", after, format="html")]
-        bundle.parent.replace(bundle, parts)
+        before, after = (nodes.raw("", text, format="html") for text in (before, after))
+        bundle.parent.replace(bundle, [before, picture, after])
     elif VIEW in forms and "text/html" in forms:
         bundle.parent.replace(bundle, forms["text/html"].children)
 
@@ -94,7 +99,6 @@ def code(app, pagename):
 
 def add_to_page(app, pagename, _template, context, doctree):
     """Give a page its cells, where its parts are, and the script that brings it to life."""
-    drop_unused(context)
     cells = code(app, pagename)
     if doctree is None or not cells:
         return
@@ -114,25 +118,11 @@ def add_to_page(app, pagename, _template, context, doctree):
         "offline": context["pathto"]("book/offline"),
         "TEXT": TEXT,
     }
-    if ways.REPOSITORY:
-        ways.for_colab(
-            Path(app.srcdir, f"{pagename}.ipynb"), kept.parents[1] / "colab" / f"{Path(pagename).name}.ipynb"
-        )
+    ways.for_colab(Path(app.srcdir, f"{pagename}.ipynb"), kept.parents[1] / "colab")
     context["body"] = context["body"].replace("</h1>", "</h1>" + ways.line(pagename, context["pathto"]), 1)
     text = json.dumps(settings, ensure_ascii=False).replace("<", "\\u003c")
     context["body"] += f'<script type="application/json" id="live-setup">{text}</script>'
     context["body"] += f'<script type="module" src="{static}live.js?v={version}"></script>'
-
-
-def drop_unused(context):
-    """Leave out Thebe, whose script comes twice and fails, and the widgets' scripts, which a click loads."""
-    unused = ("THEBE", "thebe", "require.min.js", "html-manager", "widget-state")
-    scripts = context.get("script_files", [])
-    spelled = [
-        f"{getattr(script, 'filename', script)} {getattr(script, 'attributes', '')}" for script in scripts
-    ]
-    scripts[:] = [script for script, text in zip(scripts, spelled, strict=True)
-                  if not any(word in text for word in unused)]  # fmt: skip
 
 
 def guard(app, failure):
@@ -145,6 +135,7 @@ def guard(app, failure):
 
 
 def mended(page):
-    """The page without names of the theme's buttons that contradict what stands on them."""
+    """The page without Thebe, which fails, the widgets' runtime, which a click loads, and wrong names."""
+    page = UNUSED.sub("", page)
     page = re.sub(r'(<button class="btn search-button-field[^>]*?)\s+aria-label="[^"]*"', r"\1", page)
     return re.sub(r'(<i class="theme-switch [^>]*?)\s+title="[^"]*"', r"\1", page)

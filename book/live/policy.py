@@ -22,15 +22,12 @@ SCRIPT = re.compile(
     r"<script(?![^>]*(?:\bsrc=|type=\"(?:application|text/x)))[^>]*>(.*?)</script>", re.DOTALL
 )
 HANDLER = re.compile(r'\son[a-z]+="([^"]*)"')
-UNUSED = re.compile(
-    r'<script type="text/x-thebe-config">.*?</script>|<script>kernelName = [^<]*</script>', re.DOTALL
-)
 GIVEN = re.compile(r'\n<meta http-equiv="Content-Security-Policy"[^>]*>')
 
 
 def guarded(page, base, handlers):
     """The page under a policy: its own scripts, these handlers, those of its origin and ``base`` may run."""
-    page = GIVEN.sub("", UNUSED.sub("", page))
+    page = GIVEN.sub("", page)
     hashes = sorted({hashed(script) for script in [*SCRIPT.findall(page), *handlers]} | {lab_names()})
     text = POLICY.format(base=base if base.startswith("http") else "", hashes=" ".join(hashes))
     return page.replace("<head>", f'<head>\n<meta http-equiv="Content-Security-Policy" content="{text}">', 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 
 REPOSITORY = os.environ.get("GITHUB_REPOSITORY", "")  # owner/name, as GitHub's own workflows set it
 REF = os.environ.get("LIVE_REF", "main")
@@ -41,9 +40,11 @@ def version():
     return "latest" if REF == "main" else REF
 
 
-def for_colab(source, target):
+def for_colab(source, folder):
     """Write a notebook that installs the package first: Colab opens it alone, with an older ipywidgets."""
-    notebook = json.loads(Path(source).read_text(encoding="utf-8"))
+    if not REPOSITORY:
+        return
+    notebook = json.loads(source.read_text(encoding="utf-8"))
     text = INSTALL.format(repository=REPOSITORY, ref=REF)
     cell = {
         "cell_type": "code",
@@ -54,5 +55,5 @@ def for_colab(source, target):
         "execution_count": None,
     }
     notebook["cells"].insert(0, cell)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(json.dumps(notebook, ensure_ascii=False, indent=1), encoding="utf-8")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / source.name).write_text(json.dumps(notebook, ensure_ascii=False, indent=1), encoding="utf-8")

@@ -107,11 +107,6 @@ def show_error(kind, error, trace):
 OWN = ("kernel.py", "_pyodide/_base.py", "pyodide/code.py")
 
 
-def enter(area):
-    stack.append(area)
-    return area
-
-
 def leave(area, kind, error, trace):
     if kind:
         show_error(kind, error, trace)
@@ -147,7 +142,7 @@ namespace["display"] = display
 from ipywidgets import Output  # noqa: E402
 from ipywidgets.widgets.widget import _instances  # noqa: E402
 
-Output.__enter__, Output.__exit__ = enter, leave
+Output.__enter__, Output.__exit__ = lambda area: stack.append(area) or area, leave
 
 
 async def run_cell(cell, source, first=False):

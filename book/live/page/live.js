@@ -28,7 +28,7 @@ function show(now, text = TEXT[now], further = "") {
 
 // start, stop, reset
 
-let worker, cells, patience, asked = 0, locked = false;
+let worker, cells, patience, asked = 0, sent = 0, locked = false;
 const waiting = new Map(); // what is asked of the worker, until it answers
 const call = (task, more = {}) => worker.postMessage({ task, ...more });
 const ask = (task, more) => new Promise((done) => {
@@ -125,12 +125,10 @@ window.navigation?.addEventListener("navigate", (event) => { // only the reader'
 // messages of Python, and to it
 
 const comms = new Map(), unanswered = new Map();
-let sent = 0;
 class Comm { // as ipywidgets' manager wants it
   constructor({ comm_id, target_name }) { Object.assign(this, { comm_id, target_name, early: [] }); }
   on_msg(take) { this.take = take; this.early.splice(0).forEach(take); }
-  on_close() {}
-  close() {}
+  on_close() {} close() {}
   deliver(message) { this.take ? this.take(message) : this.early.push(message); }
   send(data, callbacks, metadata, buffers = []) {
     unanswered.set(++sent, callbacks);
@@ -219,9 +217,8 @@ function toolsOf(cell, source, later, code) {
 show("static");
 const hint = () => [here("bundle.js"), here("wheels/python_stdlib.zip"), `${base}pyodide.asm.wasm`].forEach((url) => locked || fetch(url).catch(() => {}));
 for (const sign of ["pointerenter", "focus"]) go.addEventListener(sign, hint, { once: true });
-const links = () => { // a lab's state is in its link
+new MutationObserver(() => { // a lab's state is in its link
   for (const link of document.querySelectorAll(".lab-link")) link.href = new URL(`${link.dataset.link}&live=1`, location).href;
-};
-new MutationObserver(links).observe(document.querySelector("article"), { childList: true, subtree: true });
+}).observe(document.querySelector("article"), { childList: true, subtree: true });
 const wanted = new URLSearchParams(location.search).get("live");
 if (wanted === "1" || (wanted === null && memory() === "on")) start();

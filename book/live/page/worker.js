@@ -49,9 +49,8 @@ async function start({ base, library, wheels, kernel: source }) {
 function shutNetwork() {
   const ways = ["fetch", "XMLHttpRequest", "WebSocket", "WebSocketStream", "WebTransport", "EventSource", "Worker",
     "SharedWorker", "importScripts", "FontFace", "fonts", "caches", "BroadcastChannel", "RTCPeerConnection"];
-  const gone = { value: undefined, writable: false, configurable: false };
   for (let holder = self; holder; holder = Object.getPrototypeOf(holder)) {
-    for (const way of ways) if (holder === self || Object.hasOwn(holder, way)) Object.defineProperty(holder, way, gone);
+    for (const way of ways) if (holder === self || Object.hasOwn(holder, way)) Object.defineProperty(holder, way, { value: undefined });
   }
 }
 
@@ -59,10 +58,7 @@ const tasks = {
   start,
   run: ({ cell, source, first }) => kernel.run_cell(cell, source, Boolean(first)),
   follow: ({ link }) => kernel.follow(link),
-  comm: ({ text, buffers, sent }) => {
-    kernel.take_message(text, buffers);
-    say("taken", { sent });
-  },
+  comm: ({ text, buffers, sent }) => (kernel.take_message(text, buffers), say("taken", { sent })),
 };
 self.onmessage = async ({ data }) => {
   try {
