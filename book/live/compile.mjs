@@ -1,5 +1,5 @@
 // Compiles what live pages import, with the Python that they run: node compile.mjs <settings.json>
-// A reader's browser would spend two seconds on it at each start.
+// A reader's browser would do it anew at each start.
 import { readFileSync, writeFileSync } from "node:fs";
 import { loadPyodide } from "pyodide";
 

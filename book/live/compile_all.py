@@ -11,7 +11,7 @@ from pathlib import Path
 
 LIBRARY = "/lib/python312.zip"
 SITE = Path(__file__).parent
-FONTS = SITE / "matplotlib" / "fontlist.json"  # finding its fonts takes matplotlib half a second
+FONTS = SITE / "matplotlib" / "fontlist.json"  # else matplotlib looks for its fonts at each start
 
 
 def archive():
@@ -31,7 +31,7 @@ def archive():
 
 
 def standard_library():
-    """The standard library that Python starts from, as bytecode: reading its sources takes over a second."""
+    """The standard library that Python starts from, as bytecode, so that no start compiles it."""
     out = io.BytesIO()
     with zipfile.ZipFile(LIBRARY) as given, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
         for entry in given.infolist():
@@ -52,7 +52,7 @@ def bytecode(source, name, optimize):
 
 
 def compiled(file):
-    """Its bytecode; where nobody reads them without docstrings, on which matplotlib spends a second."""
+    """Its bytecode; without docstrings where nobody reads them: matplotlib works on its own for long."""
     bare = file.relative_to(SITE).parts[0] in (
         "matplotlib",
         "mpl_toolkits",

@@ -1,6 +1,6 @@
 """Python of a live page: runs its cells and carries ipywidgets' messages. Runs in Pyodide, in a worker.
 
-It stands where IPython stands in JupyterLab, which takes longer to start than all the rest together:
+It stands where IPython stands in JupyterLab, which would load much that no page needs:
 ``IPython.display`` has what cells and ipywidgets use of it, and there are no ``%`` commands.
 """
 
@@ -52,10 +52,10 @@ def emit(output):
     area.outputs = (*shown, output)
 
 
-def display(*objects, metadata=None, **_options):
+def display(*objects, **_options):
     """Show objects as the notebook does."""
     for shown in objects:
-        emit({"output_type": "display_data", "data": bundle(shown), "metadata": metadata or {}})
+        emit({"output_type": "display_data", "data": bundle(shown), "metadata": {}})
 
 
 def bundle(shown):
@@ -114,11 +114,14 @@ def leave(area, kind, error, trace):
     return kind is not None
 
 
-def shown_as(kind):
-    """A class like ``IPython.display.HTML``: text that is shown as ``kind``."""
-    bundled = lambda self: {kind: self.data, "text/plain": self.data}  # noqa: E731
-    start = lambda self, data="", **_options: setattr(self, "data", data)  # noqa: E731
-    return type(kind, (), {"__init__": start, "_repr_mimebundle_": bundled})
+class Shown:
+    """Text that is shown as one ``kind``, as ``IPython.display.HTML`` is."""
+
+    def __init__(self, data="", **_options):
+        self.data = data
+
+    def _repr_mimebundle_(self):
+        return {self.kind: self.data, "text/plain": self.data}
 
 
 def stand_in(name, **members):
@@ -130,7 +133,7 @@ kinds = {"HTML": "text/html", "Markdown": "text/markdown", "Latex": "text/latex"
 shell = SimpleNamespace(display_formatter=SimpleNamespace(format=lambda shown: (bundle(shown), {})))
 stand_in("IPython", get_ipython=lambda: None, version_info=(8, 23, 0), __path__=[])
 stand_in("IPython.display", display=display, clear_output=clear_output,
-         **{name: shown_as(kind) for name, kind in kinds.items()})  # fmt: skip
+         **{name: type(name, (Shown,), {"kind": kind}) for name, kind in kinds.items()})  # fmt: skip
 stand_in("IPython.core", __path__=[])
 stand_in("IPython.core.interactiveshell", InteractiveShell=SimpleNamespace(instance=lambda: shell))
 comm.create_comm = PageComm  # before ipywidgets asks for one
@@ -139,6 +142,7 @@ logging.basicConfig(format="%(message)s")  # else nobody is told what a widget's
 warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")  # pyplot.show: a cell's end shows
 namespace["display"] = display
 
+# ipywidgets asks for what stands above
 from ipywidgets import Output  # noqa: E402
 from ipywidgets.widgets.widget import _instances  # noqa: E402
 
@@ -197,10 +201,8 @@ def show_figures(hidden):
 
 def take_message(text, buffers):
     """Hand a message of the page to the widget that it is for."""
-    message = json.loads(text)
-    content = {"comm_id": message["comm_id"], "data": message["data"]}
-    parts = [part.to_py() for part in buffers]
-    comm.get_comm_manager().comm_msg(None, None, {"content": content, "metadata": {}, "buffers": parts})
+    given = {"content": json.loads(text), "metadata": {}, "buffers": [part.to_py() for part in buffers]}
+    comm.get_comm_manager().comm_msg(None, None, given)
 
 
 def follow(link):

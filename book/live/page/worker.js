@@ -16,7 +16,7 @@ async function download({ url, integrity }) {
   return answer.arrayBuffer();
 }
 
-// Python as it is once started, kept by the browser from the first visit on: starting it takes over a second.
+// Python as it is once started, kept by the browser from the first visit on.
 async function boot(loadPyodide, options) {
   const snapshot = `${options.stdLibURL}&snapshot`;
   const store = await self.caches?.open("live-page").catch(() => null);
